@@ -26,7 +26,7 @@ const SLOW = [
   'packages/runs/src/recordings/recording-kills.test.ts',
   'scripts/benchmarks/callers/callers.test.ts',
   'scripts/fuzzing/fuzz.test.ts',
-  'scripts/proofs/{api-requests,native-fuzz,silence,srtp-flood}.test.ts',
+  'scripts/proofs/{api-requests,native-fuzz,replay,silence,srtp-flood}.test.ts',
   'packages/knowledge/src/**/document-files.test.ts',
   'sip/src/message/message.property.test.ts',
   'sip/src/ua/{flood,header-injection,hostile,leaks,lossy}.test.ts',

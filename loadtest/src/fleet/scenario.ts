@@ -22,7 +22,7 @@ const caller = z.strictObject({
   language: z.enum(['en', 'es']).default('en'),
   caller: scriptedCaller,
   /** `TestCase.voice`; default: the first voice of the language on a quiet line. */
-  voice: callerVoice.optional(),
+  voice: callerVoice.omit({ packet_loss: true }).optional(),
   /** Share of the caller's packets that are lost and concealed. */
   loss: z.number().min(0).max(0.5).default(0),
   /** Mean number of packets that are lost together. */

@@ -28,7 +28,9 @@ import type { CallerCase } from './cases.ts'
 
 /** Monday, 23 November 2026, 9:00 UTC. */
 const MONDAY = Date.UTC(2026, 10, 23, 9)
+/** A caller hangs up then. */
 const LONGEST_CALL_MS: Ms = 240_000
+const ENDING_MS: Ms = 30_000
 /** Delays of the services: those of quick ones. */
 const FIRST_TOKEN_MS: Ms = 200
 const TOKEN_MS: Ms = 10
@@ -46,7 +48,7 @@ export interface CallerLine {
 }
 
 /** Who calls which agent. */
-export interface VirtualCaller extends Pick<CallerCase, 'agent' | 'language' | 'caller' | 'actionMs'> {
+interface VirtualCaller extends Pick<CallerCase, 'agent' | 'language' | 'caller' | 'actionMs'> {
   /** Plays these steps in place of `caller`; the call then has no turns. */
   readonly steps?: readonly CallerStep[]
   /** Default: an undamaged narrowband line. */
@@ -182,8 +184,9 @@ export class VirtualAgentCalls {
       },
     )
     const late = new AbortController()
-    time.at(time.now() + LONGEST_CALL_MS, () =>
-      late.abort(new Error(`a call lasted longer than ${LONGEST_CALL_MS} ms`)),
+    time.at(time.now() + LONGEST_CALL_MS, () => phone.leg.hangUp())
+    time.at(time.now() + LONGEST_CALL_MS + ENDING_MS, () =>
+      late.abort(new Error(`a call did not end within ${ENDING_MS} ms of the caller's hanging up`)),
     )
     const whole = Promise.all([followed, report.promise, phone.ended])
     const [scriptFailure, ended] = await services.pass(whole, late.signal)

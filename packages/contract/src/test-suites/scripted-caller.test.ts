@@ -47,6 +47,7 @@ describe('the voice of a simulated caller', () => {
       channel: 'pstn',
       background: { kind: 'none', snr_db: 40 },
       echo: null,
+      packet_loss: 0,
     })
   })
 
@@ -54,6 +55,7 @@ describe('the voice of a simulated caller', () => {
     { voice_id: '' },
     { voice_id: 'a', rate: 1.4 },
     { voice_id: 'a', background: { kind: 'rain' } },
+    { voice_id: 'a', packet_loss: 0.6 },
     { voice_id: 'a', echo: { level_db: -2, delay_ms: 100 } },
   ])('the voice %o is refused', voice => {
     expect(callerVoice.safeParse(voice).success).toBe(false)

@@ -79,6 +79,8 @@ export const callerVoice = z.strictObject({
     .strictObject({ level_db: z.number().min(-40).max(-3), delay_ms: z.int().min(20).max(600) })
     .nullable()
     .default(null),
+  /** Share of packets that are lost on the way to the agent and concealed; extends the specification. */
+  packet_loss: z.number().min(0).max(0.5).default(0),
 })
 
 export type ScriptedCaller = z.output<typeof scriptedCaller>

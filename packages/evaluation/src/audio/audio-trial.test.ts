@@ -122,7 +122,7 @@ describe('a trial with audio', { timeout: 120_000 }, () => {
     expect(second.assertions).toEqual(first.assertions)
   })
 
-  it('noise and echo on the line reach the agent', async () => {
+  it('noise, echo and the loss of packets reach the agent', async () => {
     const voice = { voice_id: 'slt' }
     const background = { kind: 'babble', snr_db: 0 }
     const echo = { level_db: -6, delay_ms: 200 }
@@ -130,6 +130,7 @@ describe('a trial with audio', { timeout: 120_000 }, () => {
     for (const damaged of [
       { ...voice, background },
       { ...voice, echo },
+      { ...voice, packet_loss: 0.3 },
     ])
       expect((await run({ voice: damaged })).record!.timeline).not.toEqual(clean.record!.timeline)
   })

@@ -189,9 +189,10 @@ class AudioTrial {
   #damage(): { readonly damage?: LineDamage } {
     const { testCase, random } = this.#options
     if (testCase.voice === null) return {}
-    const { background, echo } = testCase.voice
+    const { background, echo, packet_loss } = testCase.voice
     const damage: LineDamageOptions = {
       ...(background.kind !== 'none' && { background: { kind: background.kind, snrDb: background.snr_db } }),
+      ...(packet_loss > 0 && { loss: packet_loss }),
       ...(echo !== null && { echo: { levelDb: echo.level_db, delayMs: echo.delay_ms } }),
     }
     return LineDamage.changes(damage) ? { damage: new LineDamage(damage, random) } : {}

@@ -1,6 +1,7 @@
 import { type InputLog, ModelMeter, replayText, type TimelineItem } from '@parley/conversation'
 import { replayCall } from '@parley/engine'
 import type { Plan } from '@parley/flow'
+import type { TextCaller } from '../caller-move.ts'
 import { personaCaller } from '../persona/persona-caller.ts'
 import type { TrialReport } from '../run-trial.ts'
 import { runTextTrial } from '../text-trial.ts'
@@ -82,29 +83,50 @@ function unchanged(again: Replayed, options: ReplayTrialOptions): ReplayReport {
   return report(recordOf(again, options.outcome), [], turnsUpTo(turns - 1, turns), options)
 }
 
-/** The first changed turn in text, and what follows it if the caller is simulated. */
-async function carriedOn(changed: number, reason: string, options: ReplayTrialOptions): Promise<ReplayReport> {
-  const { log, recorded, afterChange, models, testCase, random } = options
-  const meter = new ModelMeter(() => {})
+/** The first changed turn in text, and what follows it if the caller is simulated. `turn`: in which the replay found the change. */
+async function carriedOn(turn: number, reason: string, options: ReplayTrialOptions): Promise<ReplayReport> {
+  const { recorded, afterChange, models, testCase, random } = options
+  const before = turnSummaries(recorded)
+  // A model is asked ahead of the caller's last words: what it decides then belongs to the turn that they begin.
+  const ahead = await heldInText(turn + 1, null, options)
+  const changed = isChangedAhead(turn, before, turnSummaries(ahead.timeline)) ? turn + 1 : turn
   const goesOn =
     afterChange === 'stop'
       ? null
-      : personaCaller(personaOf(recorded), { language: testCase.language, models, meter, random })
-  const record = await runTextTrial({
+      : personaCaller(personaOf(recorded), {
+          language: testCase.language,
+          models,
+          meter: new ModelMeter(() => {}),
+          random,
+        })
+  const isHeld = afterChange === 'stop' && changed === turn + 1
+  const record = isHeld ? ahead : await heldInText(changed, goesOn, options)
+  const after = turnSummaries(record.timeline)
+  const last = afterChange === 'stop' ? changed : Math.max(before.length, after.length) - 1
+  const changes: TurnChange[] = []
+  for (let at = changed; at <= last; at++) changes.push(...changesOfTurn(at, before[at], after[at]))
+  if (!changes.some(change => change.turn === changed))
+    changes.unshift({ turn: changed, kind: 'decision', before: null, after: reason })
+  return report(record, changes, turnsUpTo(afterChange === 'stop' ? changed : after.length - 1, changed), options)
+}
+
+type Turns = ReturnType<typeof turnSummaries>
+
+function isChangedAhead(turn: number, before: Turns, after: Turns): boolean {
+  const isChanged = (at: number) => changesOfTurn(at, before[at], after[at]).length > 0
+  return before[turn + 1] !== undefined && !isChanged(turn) && isChanged(turn + 1)
+}
+
+/** The conversation in text, with the recorded turns of the caller up to this one, and then those of `goesOn`. */
+function heldInText(turn: number, goesOn: TextCaller | null, options: ReplayTrialOptions): Promise<TrialRecord> {
+  const { log, recorded, models, testCase } = options
+  return runTextTrial({
     ...options,
     testCase: { ...testCase, mocks: recordedMocks(log, startedActions(recorded)) },
     models: recordedModels(log, models),
     wallClock: () => log.header.startedAt,
-    caller: new ReplayCaller(recordedTurns(recorded).slice(0, changed), goesOn),
+    caller: new ReplayCaller(recordedTurns(recorded).slice(0, turn), goesOn),
   })
-  const before = turnSummaries(recorded)
-  const after = turnSummaries(record.timeline)
-  const last = afterChange === 'stop' ? changed : Math.max(before.length, after.length) - 1
-  const changes: TurnChange[] = []
-  for (let turn = changed; turn <= last; turn++) changes.push(...changesOfTurn(turn, before[turn], after[turn]))
-  if (!changes.some(({ turn }) => turn === changed))
-    changes.unshift({ turn: changed, kind: 'decision', before: null, after: reason })
-  return report(record, changes, turnsUpTo(afterChange === 'stop' ? changed : after.length - 1, changed), options)
 }
 
 /** Turns before `simulatedFrom` are exact. */

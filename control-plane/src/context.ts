@@ -103,7 +103,15 @@ export type PreviewOutcome =
   | { readonly state: 'rendered'; readonly mp3: Uint8Array }
   | { readonly state: 'failed'; readonly message: string }
 
-/** Services of the platform, the same for all requests. */
+/** The LiveKit server of web calls. */
+interface WebRooms {
+  /** What the browser of a web run connects with, valid for so long. */
+  readonly visitorAccess: (
+    runId: string,
+    validForMs: number,
+  ) => Promise<{ readonly url: string; readonly token: string }>
+}
+
 /** A TURN or STUN server, as `RTCIceServer` of a browser. */
 export interface BrowserIceServer {
   readonly urls: string[]
@@ -111,6 +119,7 @@ export interface BrowserIceServer {
   readonly credential?: string | undefined
 }
 
+/** Services of the platform, the same for all requests. */
 export interface Platform {
   /** Models, voices and recognisers, and which of them are ready now with the keys of the platform and of the environment. */
   readonly catalogue: (scope: Scope, db: Queries) => Catalogue | Promise<Catalogue>
@@ -144,6 +153,8 @@ export interface Platform {
   }
   /** TURN and STUN servers for a browser, with a credential that is valid until `expiresAt`, Unix ms; `name`: whose it is, in their logs. */
   readonly iceServers: (name: string, expiresAt: number) => BrowserIceServer[]
+  /** Default: web calls are direct. */
+  readonly webRooms?: WebRooms
   /** Base URL under which others reach the API, for links: `https://host`, without a slash at its end. */
   readonly baseUrl: () => string
   /** Random bytes of cryptographic quality. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { localBus } from '@parley/store/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { newAgent } from '../testing/request-world.ts'
 import { callBody, chatBody } from '../testing/valid-requests.ts'
 import { openWholeApi, type WholeApi } from '../testing/whole-api.ts'
@@ -218,6 +218,39 @@ describe('refusals of POST /runs', () => {
     ])
     const { rows } = await sql('select offer from parley.web_calls where run_id = $1', run.run_id)
     expect(rows).toEqual([{ offer: null }])
+  })
+
+  it('a web run is direct without a LiveKit server, and by LiveKit with one unless the request says direct', async () => {
+    const { from: _, agent_id, to: __, ...rest } = await callBody(api.world)
+    const body = { ...rest, agent_id, channel: 'web', mode: 'inbound' }
+    expect(await create({ ...body, web_kind: 'livekit' })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'capability_unavailable', details: { reason: 'livekit_not_configured' } } },
+    })
+    const woken = api.platform.wokenRuns.length
+    const webRooms = {
+      visitorAccess: async (runId: string, validForMs: number) => ({
+        url: 'wss://livekit.example',
+        token: `visitor of ${runId} for ${validForMs}`,
+      }),
+    }
+    Object.assign(api.platform, { webRooms })
+    onTestFinished(() => void Object.assign(api.platform, { webRooms: undefined }))
+    const { status, body: run } = await create(body)
+    expect(status).toBe(201)
+    expect(run.web).toMatchObject({
+      kind: 'livekit',
+      url: 'wss://livekit.example',
+      token: `visitor of ${run.run_id} for 120000`,
+      ice_servers: [],
+    })
+    // The engine joins the room now: it does not wait for an offer.
+    expect(api.platform.wokenRuns.slice(woken)).toEqual([{ kind: 'web', run_id: run.run_id, scope: api.scope }])
+    const { rows } = await sql('select kind, offer from parley.web_calls where run_id = $1', run.run_id)
+    expect(rows).toEqual([{ kind: 'livekit', offer: null }])
+    expect((await create({ ...body, web_kind: 'direct' })).body.web).toMatchObject({ kind: 'direct' })
+    expect(api.platform.wokenRuns).toHaveLength(woken + 1)
+    expect(await create({ ...(await chatBody(api.world)), web_kind: 'direct' })).toMatchObject({ status: 400 })
   })
 
   it('a key without permission to dial is refused for phone runs only', async () => {

@@ -18,7 +18,7 @@ import { draftEnvironmentOf } from './draft-environment.ts'
 import type { RunContext } from './run-context.ts'
 import { existingRun, runBody } from './runs-body.ts'
 import { admissionRefused } from './runs-refusals.ts'
-import { issueWebCall, type WebAccess } from './web-access.ts'
+import { issueRoomCall, issueWebCall, type WebAccess } from './web-access.ts'
 
 type RunCreation = InputOf<OperationNamed<'runs.create'>>['body']
 type CreatedRun = ReturnType<typeof runBody> & { readonly web?: WebAccess }
@@ -38,6 +38,7 @@ export async function createRun(body: RunCreation, context: RunContext): Promise
     })
   const publication = await publicationFor(body, context)
   checkChannel(body, publication)
+  const webKind = isWeb ? webKindOf(body, context) : null
   const line = isPhone ? await outboundLine(body, publication.plan, context) : null
   if (line !== null) checkDestination(body.to, line.facts)
   await checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, context)
@@ -48,12 +49,26 @@ export async function createRun(body: RunCreation, context: RunContext): Promise
   }
   const { run_id } = admission
   context.auditResource({ kind: 'run', id: run_id })
-  if (isWeb) {
-    const web = await issueWebCall(context, run_id, publication.plan.settings.maxCallDurationMs)
-    return { ...runBody(await existingRun(context, run_id)), web }
-  }
-  context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })
-  return runBody(await existingRun(context, run_id))
+  // A direct web call waits for the offer of its browser.
+  if (webKind !== 'direct') context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })
+  if (webKind === null) return runBody(await existingRun(context, run_id))
+  const web =
+    webKind === 'direct'
+      ? await issueWebCall(context, run_id, publication.plan.settings.maxCallDurationMs)
+      : await issueRoomCall(context, run_id)
+  return { ...runBody(await existingRun(context, run_id)), web }
+}
+
+/** How the browser connects. */
+function webKindOf({ web_kind }: RunCreation, { platform }: RunContext): WebAccess['kind'] {
+  const hasRooms = platform.webRooms !== undefined
+  if (web_kind === 'livekit' && !hasRooms)
+    throw new Refusal(
+      'capability_unavailable',
+      'this platform has no LiveKit server: leave web_kind out, or set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET',
+      { reason: 'livekit_not_configured' },
+    )
+  return web_kind ?? (hasRooms ? 'livekit' : 'direct')
 }
 
 /** The kind of run, which decides which processes execute it. */

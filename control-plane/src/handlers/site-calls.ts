@@ -28,7 +28,8 @@ export function createSiteCall(
     if (today >= daily_limit) throw limitReached('calls in 24 hours', daily_limit, today)
     let resource: AuditedResource | null = null
     const { web } = await createRun(
-      { agent_id, channel: 'web', mode: 'inbound', dynamic_variables: {}, metadata: null },
+      // The widget of a site has no client of LiveKit.
+      { agent_id, channel: 'web', mode: 'inbound', web_kind: 'direct', dynamic_variables: {}, metadata: null },
       {
         db,
         scope,

@@ -9,12 +9,14 @@ export const WEB_RUNS_PATH = '/web/runs'
 
 /** A web run waits so long for the offer of its browser, ms. */
 const TOKEN_MS = 5 * 60_000
+/** The agent waits so long in the room for the visitor, ms: it takes the place of a call meanwhile. */
+const ROOM_TOKEN_MS = 2 * 60_000
 /** 160 bits. */
 const SECRET_CHARACTERS = 32
 
 /** How the browser of a web run takes part in it. */
 export interface WebAccess {
-  readonly kind: 'direct'
+  readonly kind: 'direct' | 'livekit'
   readonly url: string
   readonly token: string
   readonly expires_at: string
@@ -43,6 +45,22 @@ export async function issueWebCall(
     // A page whose path was lost gathers again, until the end of the call.
     ice_servers: platform.iceServers(runId, platform.now() + TOKEN_MS + maxCallDurationMs),
   }
+}
+
+/** Makes the admitted run a web call by LiveKit; returns the server's address and the token of the visitor. */
+export async function issueRoomCall(
+  { db, scope, platform, principal }: Pick<RunContext, 'db' | 'scope' | 'platform' | 'principal'>,
+  runId: string,
+): Promise<WebAccess> {
+  const { url, token } = await platform.webRooms!.visitorAccess(runId, ROOM_TOKEN_MS)
+  const expires_at = await insertWebCall(db, scope, {
+    run_id: runId,
+    token_hash: webSecretHash(token),
+    validForMs: ROOM_TOKEN_MS,
+    site_key_id: principal.ref.kind === 'site_key' ? principal.ref.id : null,
+    kind: 'livekit',
+  })
+  return { kind: 'livekit', url, token, expires_at, ice_servers: [] }
 }
 
 /** A secret of a web call. `kind`: wt a token, wr the secret for offers after the first. */

@@ -1,14 +1,19 @@
 import { type AudioFormat, NARROWBAND } from '@parley/kernel'
 import { PCMA, PCMU } from './g711.ts'
 import { G722 } from './g722.ts'
+import { L16 } from './l16.ts'
 import { OPUS } from './opus.ts'
 
-/** All codecs, one line each. Which of them a trunk offers is set per trunk (`DEFAULT_CODECS`). */
-export const CODECS = [PCMU, PCMA, G722, OPUS] as const
+/** Codecs of the network, one line each. Which of them a trunk offers is set per trunk (`DEFAULT_CODECS`). */
+const NETWORK_CODECS = [PCMU, PCMA, G722, OPUS] as const
+
+/** All codecs of a media session. */
+export const CODECS = [...NETWORK_CODECS, L16] as const
 
 export type CodecName = (typeof CODECS)[number]['name']
 
-export const CODEC_NAMES: readonly CodecName[] = CODECS.map(({ name }) => name)
+/** Codecs that SDP can agree on. */
+export const CODEC_NAMES: readonly CodecName[] = NETWORK_CODECS.map(({ name }) => name)
 
 /** Codecs that are offered and accepted by default, in order of preference. */
 export const DEFAULT_CODECS: readonly CodecName[] = ['PCMU', 'PCMA']
@@ -24,6 +29,7 @@ export function codecByName(name: CodecName): (typeof CODECS)[number] {
   return CODECS.find(codec => codec.name === name)!
 }
 
+/** Whether it is the name of a codec that SDP can agree on. */
 export function isCodecName(name: string): name is CodecName {
-  return CODECS.some(codec => codec.name === name)
+  return NETWORK_CODECS.some(codec => codec.name === name)
 }

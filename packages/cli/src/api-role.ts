@@ -6,6 +6,7 @@ import { isPermittedHost } from '@parley/egress'
 import { systemTime, type TraceSink } from '@parley/kernel'
 import type { KnowledgeSource } from '@parley/knowledge'
 import { openFileBlobs } from '@parley/store'
+import { LiveKitServer } from '@parley/webrtc'
 import { pino } from 'pino'
 import { ApiCatalogue } from './api-catalogue.ts'
 import type { Settings } from './environment.ts'
@@ -98,6 +99,7 @@ export async function startApi(
     knowledge: knowledgePort(knowledge),
     blobs: blobs ?? (await openFileBlobs({ directory: join(settings.home, 'blobs') })),
     iceServers: (name, expiresAt) => browserIceServers(settings.webRelay, name, expiresAt),
+    ...(settings.liveKit !== null && { webRooms: new LiveKitServer(settings.liveKit) }),
     baseUrl: () => baseUrl.replace(/\/+$/, ''),
     randomBytes,
     now: Date.now,

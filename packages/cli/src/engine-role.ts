@@ -4,6 +4,7 @@ import { type Ms, randomToken, runTraceIds, systemRandom, systemTime } from '@pa
 import type { TextToSpeech } from '@parley/providers'
 import { type EnvironmentQueue, RecordingSpool, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
 import type { Blobs } from '@parley/store'
+import { LiveKitServer, requireRoomLibrary } from '@parley/webrtc'
 import { addressesOf } from './addresses-of.ts'
 import { endpointOptions } from './endpoint-options.ts'
 import type { Settings } from './environment.ts'
@@ -56,6 +57,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     parts
   const { database, leases, bus, sealer } = state
   const onProblem = problemLines('engine')
+  if (settings.liveKit !== null) requireRoomLibrary()
   const lineRecordings = new LineRecordings({
     directory: join(settings.home, 'recordings'),
     time: systemTime,
@@ -111,6 +113,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
       iceServers: () => engineIceServers(settings.webRelay, Date.now()),
       relayOnly: settings.webRelay?.engine === 'only',
     },
+    ...(settings.liveKit !== null && { liveKit: new LiveKitServer(settings.liveKit) }),
     router: lineTestRouter(lineToken, services.voice('local/flite'), lineRecordings),
     ...(hep !== null && { onSipMessage: (message: LadderMessage) => hep.send(message) }),
     calls: {

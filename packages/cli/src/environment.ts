@@ -3,7 +3,9 @@ import { parseEgressAllow } from '@parley/egress'
 import { LOCAL_SERVERS, type VendorAccess } from '@parley/providers'
 import { type IpNetwork, isHostName, parseIpNetwork } from '@parley/sip'
 import { parseBlobUrl } from '@parley/store'
+import type { LiveKitAccess } from '@parley/webrtc'
 import { z } from 'zod'
+import { liveKitOf, liveKitVariables } from './livekit-settings.ts'
 import { parseResolveEntries, type ResolveEntry } from './resolve-entries.ts'
 import { address, httpAddress, key } from './setting-schemas.ts'
 import { turnVariables, type WebRelay, webRelayOf } from './turn-settings.ts'
@@ -105,6 +107,7 @@ const variables = z.object({
   PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
   PARLEY_WEB_PORTS: portRange.optional(),
   ...turnVariables,
+  ...liveKitVariables,
   PARLEY_PACKET_IO: z.enum(['native', 'portable'], 'must be native or portable').optional(),
   PARLEY_MEDIA_LATENESS_MS: wholeNumber('milliseconds', 1, 10_000).default(40),
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
@@ -156,6 +159,8 @@ export interface Settings {
   readonly webPorts: { readonly from: number; readonly to: number } | null
   /** TURN and STUN servers of web calls; null: none. */
   readonly webRelay: WebRelay | null
+  /** The LiveKit server of web calls; null: they are direct. */
+  readonly liveKit: LiveKitAccess | null
   /** Undefined: native if the add-on is built, otherwise portable. */
   readonly packetIo: 'native' | 'portable' | undefined
   /** p99 of the lateness of sent audio packets above which the engine takes no new call. */
@@ -239,9 +244,10 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   const { PARLEY_TLS_CERT: cert, PARLEY_TLS_KEY: key, PARLEY_TLS_CA: ca } = values
   if ((cert === undefined) !== (key === undefined))
     throw new SettingsError('PARLEY_TLS_CERT and PARLEY_TLS_KEY: set both or neither')
-  const relayProblems: string[] = []
-  const webRelay = webRelayOf(values, relayProblems)
-  if (relayProblems.length > 0) throw new SettingsError(relayProblems.join('\n'))
+  const webProblems: string[] = []
+  const webRelay = webRelayOf(values, webProblems)
+  const liveKit = liveKitOf(values, webProblems)
+  if (webProblems.length > 0) throw new SettingsError(webProblems.join('\n'))
   const rtpBind = values.PARLEY_RTP_BIND ?? values.PARLEY_SIP_BIND
   const { PARLEY_MEDIA_ADDRESS: mediaAddress, PARLEY_LOCAL_NETS: localNetworks } = values
   if (rtpBind === '0.0.0.0' && (mediaAddress === undefined || localNetworks.length > 0))
@@ -271,6 +277,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     rtpPorts: values.PARLEY_RTP_PORTS,
     webPorts: values.PARLEY_WEB_PORTS ?? null,
     webRelay,
+    liveKit,
     packetIo: values.PARLEY_PACKET_IO,
     maxMediaLatenessMs: values.PARLEY_MEDIA_LATENESS_MS,
     spoolBytes: values.PARLEY_SPOOL_MIB * 1024 ** 2,

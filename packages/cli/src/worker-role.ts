@@ -12,6 +12,7 @@ import {
   type RunQueue,
 } from '@parley/runs'
 import type { Blobs } from '@parley/store'
+import { LiveKitServer } from '@parley/webrtc'
 import type { Settings } from './environment.ts'
 import type { EnvironmentServices } from './environment-services.ts'
 import type { ProcessIdentity } from './identity.ts'
@@ -84,6 +85,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     egress: services.egress,
     pagingUrl: settings.pagingUrl,
     hangUp: farEnd,
+    ...(settings.liveKit !== null && { rooms: new LiveKitServer(settings.liveKit) }),
     log,
     models: async (ref, { plan, scope }) => {
       const own = await environmentServices.of(scope)

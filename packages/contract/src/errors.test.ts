@@ -28,7 +28,7 @@ const REASONS: Record<string, string> = {
     'in_progress stale_revision draft_has_changes draft_exists nothing_to_clone agent_exists agent_archived agent_not_published test_publication trunk_exists trunk_in_use trunk_not_inbound number_exists secret_in_use kind_mismatch key_revoked already_member invitation_pending last_admin preview_consumed limit_reached turn_in_progress not_uncertain web_call_over gate_pending gate_failed inputs_missing redacted',
   run_not_active: 'run_ended',
   capability_unavailable:
-    'unsupported_capability tenant_not_configured admission_disabled pricing_not_installed channel_not_supported mode_not_supported telephony_missing trunk_unavailable number_unavailable secret_unavailable model_not_ready voice_not_ready signing_secret_missing destination_not_configured web_call_unanswered gate_suite_missing',
+    'unsupported_capability tenant_not_configured admission_disabled pricing_not_installed channel_not_supported livekit_not_configured mode_not_supported telephony_missing trunk_unavailable number_unavailable secret_unavailable model_not_ready voice_not_ready signing_secret_missing destination_not_configured web_call_unanswered gate_suite_missing',
   forbidden: 'role can_dial production_only origin_not_allowed',
   policy_denied: 'spend_cap destination_not_allowed listening_disabled',
   rate_limited: 'request_rate daily_call_limit concurrent_capacity streams site_key_limit',

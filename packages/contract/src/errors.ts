@@ -109,6 +109,7 @@ export const API_ERRORS = {
       'admission_disabled',
       'pricing_not_installed',
       'channel_not_supported',
+      'livekit_not_configured',
       'mode_not_supported',
       'telephony_missing',
       'trunk_unavailable',

@@ -51,7 +51,7 @@ const REASONS: Readonly<Record<string, string>> = {
     'capability_unavailable/channel_not_supported',
   'runs.create':
     'forbidden/can_dial policy_denied/destination_not_allowed policy_denied/spend_cap conflict/agent_archived ' +
-    'conflict/agent_not_published conflict/test_publication capability_unavailable/channel_not_supported ' +
+    'conflict/agent_not_published conflict/test_publication capability_unavailable/channel_not_supported capability_unavailable/livekit_not_configured ' +
     'capability_unavailable/telephony_missing capability_unavailable/trunk_unavailable ' +
     'capability_unavailable/number_unavailable capability_unavailable/secret_unavailable ' +
     'capability_unavailable/model_not_ready capability_unavailable/voice_not_ready ' +

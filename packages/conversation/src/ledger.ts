@@ -48,6 +48,8 @@ export type Receipt =
   | { readonly kind: 'sip_dial'; readonly participant_id: string; readonly sip_call_id: string | null }
   /** `confirmed`: the far end answered the BYE or CANCEL. */
   | { readonly kind: 'sip_hangup'; readonly sip_status: number | null; readonly confirmed: boolean }
+  /** `resource_id`: the id of a room that was created, the name of one that was deleted. */
+  | { readonly kind: 'rtc_room'; readonly resource_id: string }
   | { readonly kind: 'gateway_inference'; readonly attempt_id: string; readonly measurement_id: string | null }
 
 /** An effect that is about to be sent. */

@@ -51,6 +51,12 @@ const table: Row[] = [
     'failed error/system signalling_lost',
   ],
   [
+    'the visitor of a web call never joins its room',
+    { direction: 'inbound', answered: false, by: 'remote', cause: 'not-joined', sipStatus: null },
+    null,
+    'completed no_answer/system -',
+  ],
+  [
     'the far end never acknowledges our answer',
     { direction: 'inbound', answered: false, by: 'remote', cause: 'timeout', sipStatus: 200 },
     null,

@@ -132,6 +132,7 @@ export function runResult(end: LegEnd, local: LocalEnding | null, hadCredentials
 
 function inboundUnanswered(end: LegEnd): RunResult {
   if (end.by !== 'remote') return { state: 'rejected', outcome: null }
+  if (end.cause === 'not-joined') return finished('completed', 'no_answer', end, 'system')
   return end.cause === 'timeout' ? failed('signalling_lost', end) : hungUpByFarEnd(end)
 }
 

@@ -21,6 +21,12 @@ export interface FarEnd {
   cancel(dial: JsonObject): Promise<FarEndReply>
 }
 
+/** The rooms of web calls by LiveKit. */
+export interface RoomServer {
+  /** Deletes the run's room; returns its name. Throws a `ParleyError`: "room_refused" after a refusal, another without an answer. */
+  deleteRoom(runId: string): Promise<string>
+}
+
 /** The publication for which a model is requested. */
 export interface ModelUse {
   readonly scope: Scope

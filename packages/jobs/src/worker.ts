@@ -10,7 +10,7 @@ import { withDeadline } from './deadline.ts'
 import { KnowledgeBuilder } from './knowledge/knowledge-builder.ts'
 import { JobCounters, type WorkerMetrics } from './metrics.ts'
 import { PlanCache } from './plan-cache.ts'
-import type { AnalysisModels, FarEnd, JobLog } from './protocol.ts'
+import type { AnalysisModels, FarEnd, JobLog, RoomServer } from './protocol.ts'
 import { Reaper } from './reaper/reaper.ts'
 import { LeaderLease } from './sweeps/leader-lease.ts'
 import {
@@ -82,6 +82,8 @@ export interface WorkerOptions {
   readonly trials?: Pick<TrialJobsOptions, 'agents' | 'audio' | 'voiceOf'>
   /** Ends the calls of engines that died. */
   readonly hangUp: FarEnd
+  /** Ends the rooms of their web calls. Default: there is no LiveKit server. */
+  readonly rooms?: RoomServer
   /** Wakes a process that runs such work; never throws. */
   readonly wake: (work: Work) => void
   /** Gives environments their rounds of webhooks, analyses, alerts and documents to embed. */

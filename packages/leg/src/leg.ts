@@ -125,6 +125,8 @@ export interface LegEnd {
     | 'withheld'
     | 'media-refused'
     | 'media-lost'
+    /** The visitor of a room never came. */
+    | 'not-joined'
     | 'recording-unavailable'
     | 'internal'
   /** Final status of the INVITE, or a substitute if none was received (408, 487, 503); null: withheld before the first was sent. */

@@ -37,6 +37,8 @@ type WebPeerEvent =
   /** The page opened its data channel. */
   | { readonly type: 'channel' }
   | { readonly type: 'message'; readonly text: string }
+  /** The user left the room of the call. */
+  | { readonly type: 'left' }
   /** The connection is over; the last event. */
   | { readonly type: 'gone'; readonly detail: string }
 
@@ -50,8 +52,10 @@ interface WebPeer {
   close(): void
 }
 
-/** The agreed audio of an answer. */
-interface WebAnswer {
+/** The audio of a peer connection. */
+interface WebAudio {
+  /** L16: from the process that has the room of the call, which decodes for itself. */
+  readonly codec: 'OPUS' | 'L16'
   readonly payloadType: number
   readonly fmtp: string | null
 }
@@ -65,6 +69,8 @@ interface WebLegOptions {
   /** Name in logs and of the call; unique. */
   readonly label: string
   readonly recording?: MediaSessionOptions['recording']
+  /** The call is in a room, and its visitor may take this long to join it; default: the browser has made its offer already. */
+  readonly visitorMs?: Ms
 }
 
 /** Where other processes of this machine send RTP of a media session. */
@@ -81,7 +87,7 @@ export async function openWebLeg(context: WebLegContext, options: WebLegOptions)
     silentRemoteAfterMs: 0,
     ...(options.recording && { recording: options.recording }),
   })
-  return new WebLeg(media, options.label, context.time)
+  return new WebLeg(media, options, context.time)
 }
 
 /**
@@ -97,6 +103,7 @@ export class WebLeg implements CallLeg {
   readonly sentCredentials = false
   readonly #media: MediaSession
   readonly #time: Time
+  readonly #isRoom: boolean
   readonly #events = new BufferedEmitter<LegEvent>({
     onListenerError: error => this.#end({ by: 'local', cause: 'internal', detail: String(error) }),
   })
@@ -110,13 +117,15 @@ export class WebLeg implements CallLeg {
   /** What a page that has no data channel yet gets when it opens one. */
   #greeting: string | null = null
 
-  constructor(media: MediaSession, label: string, time: Time) {
+  constructor(media: MediaSession, { label, visitorMs }: WebLegOptions, time: Time) {
     this.callId = label
     this.#media = media
     this.#time = time
+    this.#isRoom = visitorMs !== undefined
     media.onEvent(event => this.#onMedia(event))
+    if (visitorMs !== undefined) this.#limit(visitorMs, 'the visitor did not join the room', 'not-joined')
     // An offer that cannot be read or answered leaves no leg that waits for ever.
-    this.#limit(CONNECT_MS, 'the browser did not connect')
+    else this.#limit(CONNECT_MS, 'the browser did not connect')
   }
 
   get state(): LegState {
@@ -137,7 +146,7 @@ export class WebLeg implements CallLeg {
   }
 
   /** Takes the peer connection of an answered offer: the first, or another in place of one whose path was lost. */
-  connect(peer: WebPeer, { payloadType, fmtp }: WebAnswer): void {
+  connect(peer: WebPeer, { codec, payloadType, fmtp }: WebAudio): void {
     if (this.#isOver) return peer.close()
     const before = this.#peer
     this.#peer = peer
@@ -147,14 +156,15 @@ export class WebLeg implements CallLeg {
       exactSource: true,
       rtcpMux: true,
       direction: 'sendrecv',
-      codec: 'OPUS',
+      codec,
       payloadType,
       codecFmtp: fmtp,
       ptimeMs: 20,
       dtmfPayloadType: null,
       srtp: null,
     })
-    this.#limit(CONNECT_MS, 'the browser did not connect')
+    // The visitor of a room comes when it wants to, within the time from the start.
+    if (!this.#isRoom || this.#answered) this.#limit(CONNECT_MS, 'the browser did not connect')
     peer.onEvent(event => {
       if (this.#peer === peer) this.#onPeer(event)
     })
@@ -170,6 +180,11 @@ export class WebLeg implements CallLeg {
   /** The user hung up. */
   hungUp(): void {
     this.#end({ by: 'remote', cause: 'bye', detail: '' })
+  }
+
+  /** There is no way to the user: the room of the call cannot be created or joined. */
+  lost(detail: string): void {
+    this.#end({ by: 'remote', cause: this.#lostCause, detail })
   }
 
   onEvent(listener: (event: LegEvent) => void): () => void {
@@ -253,8 +268,11 @@ export class WebLeg implements CallLeg {
         return this.#events.emit({ type: 'answered' })
       case 'disconnected':
         return this.#limit(RECONNECT_MS, 'the path to the browser was lost')
+      case 'left':
+        return this.hungUp()
       case 'gone':
-        return this.#limit(RECONNECT_MS, event.detail)
+        // Only a page that makes its own offers can bring another connection.
+        return this.#isRoom ? this.lost(event.detail) : this.#limit(RECONNECT_MS, event.detail)
       case 'channel':
         if (this.#greeting !== null) this.#peer?.send(this.#greeting)
         return
@@ -290,10 +308,13 @@ export class WebLeg implements CallLeg {
     }
   }
 
+  get #lostCause(): LegEnd['cause'] {
+    return this.#answered ? 'media-lost' : 'timeout'
+  }
+
   /** Ends the leg after this long, unless the page connects before. */
-  #limit(ms: Ms, detail: string): void {
+  #limit(ms: Ms, detail: string, cause = this.#lostCause): void {
     this.#timer?.cancel()
-    const cause = this.#answered ? 'media-lost' : 'timeout'
     this.#timer = this.#time.at(this.#time.now() + ms, () => this.#end({ by: 'remote', cause, detail }))
   }
 

@@ -7,6 +7,8 @@ interface IceServer {
 
 /** The address and the token of a web run: `web` in the answer of `POST /runs`. */
 export interface CallAccess {
+  /** `livekit`: for the client of LiveKit (npm `livekit-client`); `call` refuses it. Default direct. */
+  readonly kind?: 'direct' | 'livekit'
   readonly url: string
   readonly token: string
   /** TURN and STUN servers; default: none. */
@@ -66,8 +68,15 @@ interface CallOptions {
 /**
  * Asks for the microphone and calls the agent. Resolves when the agent's side has answered. Rejects when the microphone is refused
  * (`NotAllowedError`) and when the call is not taken; its message says why. Call it in a click: browsers play audio only then.
+ *
+ * Only for calls of kind direct. A call of kind livekit is refused before the microphone is asked for, and its token stays unused:
+ * connect with `new Room().connect(access.url, access.token)` of `livekit-client`.
  */
 export async function call(access: CallAccess, options: CallOptions = {}): Promise<AgentCall> {
+  if (access.kind === 'livekit')
+    throw new Error(
+      'this call is by LiveKit: connect with new Room().connect(url, token) of livekit-client, or create the run with web_kind "direct"',
+    )
   const microphone = await navigator.mediaDevices.getUserMedia({
     audio: {
       echoCancellation: true,

@@ -20,13 +20,19 @@ const iceServer = z
   .strictObject({ urls: z.array(text(1)), username: text(1).optional(), credential: text(1).optional() })
   .meta({ id: 'IceServer' })
 
-/** How a browser takes part in a web run: the address for its offer (WHIP, RFC 9725), and the bearer token, which is good for one offer. */
+const webKind = z.enum(['direct', 'livekit'])
+
+/**
+ * How a browser takes part in a web run. direct: `url` is the address for its offer (WHIP, RFC 9725), `token` the bearer token, good
+ * for one offer. livekit: `url` and `token` are what a LiveKit client connects with.
+ */
 const webAccess = z
   .strictObject({
-    kind: z.literal('direct'),
+    kind: webKind,
     url: z.url(),
     token: text(1),
     expires_at: timestamp,
+    /** Empty for livekit, whose server names its own. */
     ice_servers: z.array(iceServer),
   })
   .meta({ id: 'WebAccess' })
@@ -55,6 +61,8 @@ const createRun = operation({
       to: e164.optional(),
       /** The caller number: an imported number; default: that of the publication. Only for phone runs. */
       from: e164.optional(),
+      /** How the browser connects; default: livekit if the platform has a LiveKit server, else direct. Only for web runs. */
+      web_kind: webKind.optional(),
       dynamic_variables: runVariables.default({}),
       metadata: runMetadata.nullable().default(null),
     })
@@ -69,6 +77,10 @@ const createRun = operation({
     .refine(({ channel, from }) => channel === 'phone' || from === undefined, {
       message: 'is only for channel phone; leave it out',
       path: ['from'],
+    })
+    .refine(({ channel, web_kind }) => channel === 'web' || web_kind === undefined, {
+      message: 'is only for channel web; leave it out',
+      path: ['web_kind'],
     }),
   output: createdRun,
   statuses: [201, 200],
@@ -78,6 +90,7 @@ const createRun = operation({
     conflict: ['agent_archived', 'agent_not_published', 'test_publication'],
     capability_unavailable: [
       'channel_not_supported',
+      'livekit_not_configured',
       'telephony_missing',
       'trunk_unavailable',
       'number_unavailable',

@@ -19,6 +19,8 @@ interface CallRecordOptions {
   readonly time: Time
   /** Closes the run's recording before the run is finished. */
   readonly recordings: Pick<Recordings, 'close'>
+  /** Awaited before the run is finished, while its effects can still be written. Default: nothing. */
+  readonly beforeFinish?: () => Promise<void>
   /** Called once, when this process has finished the run or lost it. */
   readonly onOver: (end: CallRecordEnd) => void
 }
@@ -166,6 +168,7 @@ export class CallRecord {
   async abandon(ending: OwnedRunEnding): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
+    await this.#options.beforeFinish?.()
     await this.#options.recordings.close(this.#run.runId, 0)
     await this.#finish(this.#isCancelled ? CANCELLED : (this.#denial ?? ending), null)
   }
@@ -240,6 +243,7 @@ export class CallRecord {
     if (this.#isOver) return
     this.#isOver = true
     if (this.#hangUp !== null) await this.#settleHangUp(report.end)
+    await this.#options.beforeFinish?.()
     const { media } = report.end
     const segments = media === null ? 0 : (media.recording?.segments ?? null)
     await this.#options.recordings.close(this.#run.runId, segments)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Ms, systemRandom, type Time, type Timer } from '@parley/kernel'
 import { type OwnedRun, RepeatedFailureLog, type RunLeases, type RunQueue } from '@parley/runs'
 import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
-import { PeerProcess, type PeerProcessOptions } from '@parley/webrtc'
+import { type LiveKitServer, PeerProcess, type PeerProcessOptions, RoomProcess } from '@parley/webrtc'
 import type { Call } from '../call.ts'
 import { Engine, type EngineOptions } from '../engine.ts'
 import { firstRouteOf, type InboundRouter } from '../inbound-router.ts'
@@ -43,6 +43,8 @@ interface RunEngineOptions {
   readonly calls: Omit<EngineOptions, 'router'>
   /** How browsers of web calls are reached. */
   readonly web: PeerProcessOptions
+  /** Where web calls by LiveKit have their rooms. Default: there are no such calls. */
+  readonly liveKit?: LiveKitServer
   /** Router for calls that are not runs, asked before the trunks. Default: none. */
   readonly router?: InboundRouter
   /** Called when this engine has finished a run or lost it to another. */
@@ -63,6 +65,7 @@ export class RunEngine {
   readonly #outbound: OutboundRuns
   readonly #web: WebRuns
   readonly #peers: PeerProcess
+  readonly #rooms: RoomProcess
   readonly #listeners: CallListeners
   readonly #heartbeats: RepeatedFailureLog
   readonly #sweeps: RepeatedFailureLog
@@ -108,6 +111,7 @@ export class RunEngine {
       onOver: (run, end) => options.onOver?.(run, end),
     })
     this.#peers = new PeerProcess({ ...options.web, onProblem })
+    this.#rooms = new RoomProcess({ onProblem })
     this.#web = new WebRuns({
       database,
       bus: options.bus,
@@ -116,6 +120,7 @@ export class RunEngine {
       recordings,
       time,
       peers: this.#peers,
+      rooms: options.liveKit === undefined ? null : { server: options.liveKit, process: this.#rooms },
       engine,
       onOver: (run, end) => options.onOver?.(run, end),
       onProblem,
@@ -237,6 +242,7 @@ export class RunEngine {
     await this.#listeners.close()
     await this.engine.close()
     await this.#peers.close()
+    await this.#rooms.close()
     // The ends of these runs are still being written.
     const until = time.now() + CLOSE_MS
     while (leases.size > 0 && time.now() < until)

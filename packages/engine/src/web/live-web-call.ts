@@ -53,7 +53,7 @@ export class LiveWebCall {
     try {
       const peer = await peers.connect({ sdp, audio, media: leg.mediaAddress })
       this.#peer = peer
-      leg.connect(peer, audio)
+      leg.connect(peer, { codec: 'OPUS', ...audio })
       await this.#settle({ answer: peer.answer })
     } catch (error) {
       if (!WebRtcError.is(error)) throw error

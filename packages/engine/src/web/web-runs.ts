@@ -1,7 +1,7 @@
 import { Semaphore, type Time } from '@parley/kernel'
 import { openWebLeg, type WebLeg } from '@parley/leg'
 import type { OwnedRun, RunLeases, Work } from '@parley/runs'
-import { type Bus, type Database, readWebCall, settleWebOffer, startingRun } from '@parley/store'
+import { type Bus, type Database, readWebCall, settleWebOffer, startingRun, type WebCallRow } from '@parley/store'
 import type { PeerProcess } from '@parley/webrtc'
 import type { CallPlace } from '../call-capacity.ts'
 import type { Engine } from '../engine.ts'
@@ -10,6 +10,7 @@ import { CallRecord, type CallRecordEnd, undialled } from '../runs/call-record.t
 import { openRecording, type Recordings } from '../runs/recordings.ts'
 import { runPlan, wantsRecording } from '../runs/run-plan.ts'
 import type { NumberingTrunk } from '../runs/trunk-numbers.ts'
+import { LiveRoomCall, type Rooms } from './live-room-call.ts'
 import { LiveWebCall } from './live-web-call.ts'
 import { PageFeed } from './page-feed.ts'
 
@@ -21,6 +22,8 @@ interface WebRunsOptions {
   readonly recordings: Recordings
   readonly time: Time
   readonly peers: PeerProcess
+  /** Null: there is no LiveKit server. */
+  readonly rooms: Rooms | null
   readonly engine: Engine
   readonly onOver: (run: OwnedRun, end: CallRecordEnd) => void
   readonly onProblem: (what: string, error: unknown) => void
@@ -28,10 +31,15 @@ interface WebRunsOptions {
 
 /** Runs whose set-up uses the database at the same time. */
 const MAX_SETUPS_AT_ONCE = 8
+/** A visitor whose token was valid to the last moment joins within this time. */
+const JOIN_MS = 10_000
 /** A browser has no numbers and cannot be transferred. */
 const NO_TRUNK: NumberingTrunk = { details: { refer: false }, first_number: null }
 
-/** Claims web runs whose browser has made its offer, and answers it. */
+/** How the call's browser connects. */
+type WebCall = Pick<WebCallRow, 'kind' | 'left_ms'>
+
+/** Claims web runs: those whose browser has made its offer, which it answers, and those whose room it joins. */
 export class WebRuns {
   readonly #options: WebRunsOptions
   readonly #beginning = new Set<string>()
@@ -47,7 +55,7 @@ export class WebRuns {
     this.#unsubscribe = options.bus.subscribe('web_calls', runId => void this.#live.get(runId)?.changed(), all)
   }
 
-  /** Claims the run if its offer is there, no other engine has it, and a place is free. Never rejects. */
+  /** Claims the run if its offer is there or it needs none, no other engine has it, and a place is free. Never rejects. */
   async begin({ scope, run_id }: Work): Promise<void> {
     const { database, engine, leases, onProblem } = this.#options
     if (this.#beginning.has(run_id)) return
@@ -56,11 +64,10 @@ export class WebRuns {
     this.#beginning.add(run_id)
     let run: OwnedRun | null = null
     try {
-      run = await this.#setups.run(async () => {
-        const call = await readWebCall(database.within(scope), scope, run_id)
-        return call?.offer == null ? null : leases.claim(scope, run_id)
-      })
-      if (run !== null) await this.#start(run, place)
+      const call = await this.#setups.run(() => readWebCall(database.within(scope), scope, run_id))
+      const isReady = call !== null && (call.kind === 'livekit' || call.offer !== null)
+      run = isReady ? await this.#setups.run(() => leases.claim(scope, run_id)) : null
+      if (call !== null && run !== null) await this.#start(run, call, place)
     } catch (error) {
       onProblem(`web run ${run_id} cannot be claimed or set up`, error)
       run = null
@@ -74,19 +81,22 @@ export class WebRuns {
     this.#unsubscribe()
   }
 
-  async #start(run: OwnedRun, place: CallPlace): Promise<void> {
+  async #start(run: OwnedRun, call: WebCall, place: CallPlace): Promise<void> {
     const { recordings, time, onOver } = this.#options
+    let room: LiveRoomCall | null = null
     const record = new CallRecord({
       run,
       direction: 'inbound',
       channel: 'web',
       time,
       recordings,
+      beforeFinish: async () => room?.end(),
       onOver: end => onOver(run, end),
     })
     let leg: WebLeg | null = null
     try {
-      leg = await this.#setups.run(() => this.#open(run, record, place))
+      room = this.#roomOf(run, call)
+      leg = await this.#setups.run(() => this.#open(run, call, record, place))
     } catch (error) {
       this.#options.onProblem(`web run ${run.runId} cannot be set up`, error)
       await this.#refuse(run)
@@ -95,16 +105,26 @@ export class WebRuns {
       place.release()
       return
     }
-    const call = new LiveWebCall({ ...this.#options, run, leg })
-    this.#live.set(run.runId, call)
+    if (room !== null) return room.start(leg)
+    const live = new LiveWebCall({ ...this.#options, run, leg })
+    this.#live.set(run.runId, live)
     leg.onEvent(event => {
       if (event.type === 'ended') this.#live.delete(run.runId)
     })
-    await call.changed()
+    await live.changed()
+  }
+
+  /** The room of a call by LiveKit; null: the call is direct. */
+  #roomOf(run: OwnedRun, { kind, left_ms }: WebCall): LiveRoomCall | null {
+    const { rooms, onProblem } = this.#options
+    if (kind === 'direct') return null
+    if (rooms === null)
+      throw new TypeError('the run is a call by LiveKit, and this engine has no LIVEKIT_URL: set it for every process')
+    return new LiveRoomCall({ run, rooms, visitorMs: left_ms + JOIN_MS, onProblem })
   }
 
   /** Opens the media of the call, and starts the call on it. */
-  async #open(run: OwnedRun, record: CallRecord, place: CallPlace): Promise<WebLeg> {
+  async #open(run: OwnedRun, call: WebCall, record: CallRecord, place: CallPlace): Promise<WebLeg> {
     const { database, agents, recordings, engine, time } = this.#options
     const { scope, runId } = run
     const start = await startingRun(database.within(scope), scope, runId)
@@ -114,7 +134,11 @@ export class WebRuns {
     const recording = wantsRecording(plan) ? await openRecording(recordings, run) : null
     record.enter('preparing')
     const context = { media: engine.endpoint.media, time }
-    const leg = await openWebLeg(context, { label: `web-${runId}`, ...(recording && { recording }) })
+    const leg = await openWebLeg(context, {
+      label: `web-${runId}`,
+      ...(call.kind === 'livekit' && { visitorMs: call.left_ms + JOIN_MS }),
+      ...(recording && { recording }),
+    })
     const feed = new PageFeed(update => leg.sendToPage(update, { greets: update.type === 'agent' }))
     const callPlan = runPlan({ run, start, trunk: NO_TRUNK, agent, record, time }, recording)
     engine.begin(

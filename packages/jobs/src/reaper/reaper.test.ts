@@ -1,4 +1,4 @@
-import { cancelRun, claimRun, type Database, type JsonObject, type RunOwnership } from '@parley/store'
+import { cancelRun, claimRun, type Database, insertWebCall, type JsonObject, type RunOwnership } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FarEndReply } from '../protocol.ts'
@@ -94,6 +94,60 @@ const permits = () => harness.permits()
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 200; turn++) await permits()
 }
+
+describe('the room of a dead engine', () => {
+  const WEB = { channel: 'web', mode: 'inbound', from_number: null, to_number: null, trunk_id: null } as const
+  const webRun = async (kind: 'direct' | 'livekit') => {
+    const run = await harness.run({ moves: [{ state: 'running' }] }, WEB)
+    const call = {
+      run_id: run.run_id,
+      token_hash: Buffer.from(run.run_id),
+      validForMs: 60_000,
+      site_key_id: null,
+      kind,
+    }
+    await harness.write(tx => insertWebCall(tx, harness.scope, call))
+    await harness.kill(run)
+    return run.run_id
+  }
+  const roomServer = (failure?: Error) => {
+    const deleted: string[] = []
+    const deleteRoom = async (runId: string) => {
+      deleted.push(runId)
+      if (failure !== undefined) throw failure
+      return `parley-${runId}`
+    }
+    return { deleted, deleteRoom }
+  }
+
+  it('the room of a web call by LiveKit is deleted, and the run ends as lost; a direct call has none', async () => {
+    const runId = await webRun('livekit')
+    const direct = await webRun('direct')
+    const rooms = roomServer()
+    await (await rested({ rooms })).round()
+    for (const run of [runId, direct])
+      expect(await harness.ended(run)).toMatchObject({ state: 'failed', outcome: { detail: 'engine_lost' } })
+    expect(rooms.deleted).toEqual([runId])
+    expect(await harness.effects(runId)).toMatchObject([
+      {
+        effect_kind: 'rtc_room',
+        action: { id: 'room.delete' },
+        state: 'succeeded',
+        receipts: [{ kind: 'rtc_room', resource_id: `parley-${runId}` }],
+      },
+    ])
+    expect(await harness.effects(direct)).toEqual([])
+    expect(harness.problems).toEqual([])
+  })
+
+  it('a server that does not answer leaves the effect uncertain, and the run ends all the same', async () => {
+    const runId = await webRun('livekit')
+    await (await rested({ rooms: roomServer(new Error('no answer')) })).round()
+    expect(await harness.ended(runId)).toMatchObject({ state: 'failed', outcome: { detail: 'engine_lost' } })
+    expect(await harness.effects(runId)).toMatchObject([{ state: 'uncertain', error_code: 'no_answer' }])
+    expect(harness.problems).toHaveLength(1)
+  })
+})
 
 describe('the call of a dead engine', () => {
   it('the call of a dead engine is hung up, its run ends as lost, and its permit is released once the far end confirms', async () => {

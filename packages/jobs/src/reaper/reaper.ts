@@ -15,8 +15,9 @@ import {
 } from '@parley/store'
 import { JobsError } from '../errors.ts'
 import type { JobCounters } from '../metrics.ts'
-import type { FarEnd, JobLog } from '../protocol.ts'
+import type { FarEnd, JobLog, RoomServer } from '../protocol.ts'
 import { TaskSet } from '../task-set.ts'
+import { type EndedRoom, endRoom, storeRoomEnd } from './end-room.ts'
 import { type HangUp, hangUp, storeReply } from './hang-up.ts'
 import { decideReap } from './reap-decision.ts'
 
@@ -36,6 +37,8 @@ export interface ReaperOptions {
   readonly database: Database
   readonly bus: Bus
   readonly farEnd: FarEnd
+  /** Default: there is no LiveKit server. */
+  readonly rooms?: RoomServer
   readonly wake: (work: Work) => void
   readonly queue: EnvironmentQueue
   readonly owner: RunOwner
@@ -119,11 +122,13 @@ export class Reaper {
       }
       const { ending, isStarted, hasFarEnd } = verdict
       const hangUp = hasFarEnd ? await this.#hangUp(run) : null
+      const { rooms = null } = this.#options
+      const room = await endRoom({ ...this.#options, rooms, writes: this.#writes }, run)
       if (signal.aborted) return
       const leaseEnds = time.now() + SPARE_MS
       const isOver = () => signal.aborted || time.now() >= leaseEnds
       const finish = await retryUntilAnswered(time, isOver, () =>
-        this.#writes.run(() => this.#finish(run, ending, isStarted, hangUp)),
+        this.#writes.run(() => this.#finish(run, ending, isStarted, { hangUp, room })),
       )
       if (finish === 'not_allowed')
         log(
@@ -159,7 +164,12 @@ export class Reaper {
     return result
   }
 
-  #finish(run: LostRun, ending: RunEnding, isStarted: boolean, hangUp: HangUp | null) {
+  #finish(
+    run: LostRun,
+    ending: RunEnding,
+    isStarted: boolean,
+    { hangUp, room }: { readonly hangUp: HangUp | null; readonly room: EndedRoom | null },
+  ) {
     const { database, wallClock } = this.#options
     const { scope } = run
     const message = 'The process that owned this run died.'
@@ -172,6 +182,7 @@ export class Reaper {
     const words: LastWords = ending.engine_lost === true ? { events: { first: run.last_seq + 1, items: [error] } } : {}
     return database.transaction(scope, async tx => {
       if (hangUp !== null) await storeReply(tx, run, hangUp)
+      if (room !== null) await storeRoomEnd(tx, run, room)
       if (isStarted) await moveRun(tx, scope, run, { state: 'running' })
       const finish = await finishRun(tx, scope, run, ending, words)
       if (typeof finish !== 'string')

@@ -7,6 +7,9 @@ import type { RunOwnership } from '../runs/protocol.ts'
 /** SDP fragments of one offer that are kept; a browser sends one for each candidate, or all in one. */
 const MAX_FRAGMENTS = 30
 
+/** How the browser connects: to the engine, by its offer; or to a room of LiveKit, which the engine joins. */
+type WebCallKind = 'direct' | 'livekit'
+
 interface NewWebCall {
   readonly run_id: string
   /** SHA-256 of the token. */
@@ -14,10 +17,15 @@ interface NewWebCall {
   readonly validForMs: number
   /** The site whose page makes the call; null: a key of the API or a person. */
   readonly site_key_id: string | null
+  /** Default direct. */
+  readonly kind?: WebCallKind
 }
 
 /** What the browser and the engine of a call have said. */
 export interface WebCallRow {
+  readonly kind: WebCallKind
+  /** Until the token expires, ms; 0: it has expired. */
+  readonly left_ms: number
   /** Number of offers so far; what follows is of the newest. */
   readonly attempt: number
   readonly offer: string | null
@@ -30,14 +38,15 @@ export interface WebCallRow {
 
 /** Makes the admitted run a web call that waits for its first offer as long as the token is valid; returns when that ends. */
 export async function insertWebCall(tx: Queries, scope: Scope, call: NewWebCall): Promise<string> {
-  const { run_id, token_hash, validForMs, site_key_id } = call
+  const { run_id, token_hash, validForMs, site_key_id, kind = 'direct' } = call
   const { rows } = await sql<{ expires_at: string }>`
     with waiting as (
       update parley.run_ownership o set start_before = parley.now_ms() + ${validForMs}::integer * interval '1 ms'
       where o.tenant_id = ${scope.tenant_id}::uuid and o.run_id = ${run_id}::uuid returning o.start_before
     )
-    insert into parley.web_calls (tenant_id, run_id, token_hash, expires_at, site_key_id)
-    select ${scope.tenant_id}::uuid, ${run_id}::uuid, ${token_hash}, start_before, ${site_key_id}::uuid from waiting
+    insert into parley.web_calls (tenant_id, run_id, token_hash, expires_at, site_key_id, kind)
+    select ${scope.tenant_id}::uuid, ${run_id}::uuid, ${token_hash}, start_before, ${site_key_id}::uuid, ${kind}::text
+    from waiting
     returning expires_at`.execute(tx)
   return rows[0]!.expires_at
 }
@@ -80,7 +89,8 @@ export async function storeNextOffer(tx: Queries, scope: Scope, runId: string, o
 /** Null: the run is no web call. */
 export async function readWebCall(db: Queries, scope: Scope, runId: string): Promise<WebCallRow | null> {
   const { rows } = await sql<WebCallRow>`
-    select w.attempt, w.offer, w.answer, w.refusal, w.candidates, w.hung_up
+    select w.kind, w.attempt, w.offer, w.answer, w.refusal, w.candidates, w.hung_up,
+      greatest(0, extract(epoch from w.expires_at - clock_timestamp()) * 1000)::float8 as left_ms
     from parley.web_calls w where ${ofRun(scope, runId)}`.execute(db)
   return rows[0] ?? null
 }

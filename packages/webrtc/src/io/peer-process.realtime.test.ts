@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { WebRtcError } from '../errors.ts'
 import { BrowserStandIn } from '../testing/index.ts'
-import { type BrowserPeer, PeerProcess } from './peer-process.ts'
+import type { BrowserPeer } from './peer-child.ts'
+import { PeerProcess } from './peer-process.ts'
 
 const AUDIO = { mid: '0', payloadType: 111, fmtp: null }
 const SOON = { timeout: 60_000, interval: 50 }

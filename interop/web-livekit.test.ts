@@ -1,0 +1,166 @@
+// Web calls through a LiveKit server of others: a second participant by `@livekit/rtc-node` is the visitor.
+
+import { readFileSync } from 'node:fs'
+import type { ParleyClient } from '@parley/client'
+import { readWav } from '@parley/media'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { liveKit, startLiveKit, type TestLiveKit } from './livekit-server.ts'
+import { LiveKitVisitor } from './livekit-visitor.ts'
+import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
+import { atLastTestEnd } from './recipe.ts'
+import { type Serving, startServing } from './serving.ts'
+import { rms, spokenWide } from './wide-speech.ts'
+
+/** What takes seconds on an idle machine. */
+const SOON_MS = 60_000
+/** Until the agent has begun to answer what was said. */
+const WORDS_MS = 8000
+
+/** The child process of a platform that executes this module. */
+function childOf(pid: number, worker: string): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  const found = children.find(child => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes(worker))
+  if (found === undefined) throw new Error(`process ${pid} has no child ${worker}`)
+  return Number(found)
+}
+
+describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeout: 300_000 }, () => {
+  const afterAllTests = atLastTestEnd()
+  let rooms: TestLiveKit
+  let serving: Serving
+  let client: ParleyClient
+  beforeAll(async () => {
+    rooms = await startLiveKit(afterAllTests)
+    serving = await startServing(afterAllTests, { env: rooms.env })
+    client = clientOf(serving)
+  }, 180_000)
+
+  const created = async () => {
+    const run = await client.runs.create({ body: { agent_id: 'clinic', channel: 'web', mode: 'inbound' } })
+    return { run_id: run.run_id, ...run.web! }
+  }
+  const visitor = () => {
+    const made = new LiveKitVisitor()
+    onTestFinished(() => made.close())
+    return made
+  }
+  const said = ({ messages }: LiveKitVisitor, role: 'agent' | 'user') =>
+    messages
+      .filter(message => message.type === 'utterance' && message.role === role)
+      .map(({ text }) => text)
+      .join(' ')
+  const saysSoon = (one: LiveKitVisitor, role: 'agent' | 'user', words: string) =>
+    eventually(
+      async () => said(one, role),
+      text => text.includes(words),
+      SOON_MS,
+    )
+  const effectsOf = async (run_id: string) => (await client.runs.effects({ params: { run_id } })).items
+
+  it('a visitor talks with the agent, presses a key and leaves; the run is as that of a phone call', async () => {
+    const request = await spokenWide('I would like to book an appointment')
+    const { run_id, kind, url, token, ice_servers } = await created()
+    expect({ kind, url, ice_servers }).toEqual({ kind: 'livekit', url: rooms.env.LIVEKIT_URL, ice_servers: [] })
+    const one = visitor()
+    await one.join({ url, token })
+    await saysSoon(one, 'agent', 'Hillside Clinic')
+    one.speak(request)
+    await saysSoon(one, 'user', 'book an appointment')
+    one.send({ type: 'digits', digits: '1' })
+    const digitsOf = async () => {
+      const { items } = await client.runs.timeline({ params: { run_id }, query: {} })
+      return items.filter(({ kind }) => kind === 'digits').map(item => ('digits' in item ? item.digits : ''))
+    }
+    await eventually(digitsOf, digits => digits.join('') === '1', SOON_MS)
+    one.leave()
+    const run = await waitForRun(client, run_id, hasEnded, SOON_MS)
+    expect(run).toMatchObject({
+      channel: 'web',
+      state: 'completed',
+      phone_state: null,
+      contact: 'not_applicable',
+      outcome: { kind: 'caller_hung_up', ended_by: 'caller' },
+    })
+    expect(one.heard.filter(({ level }) => level > 0.005).length).toBeGreaterThan(25)
+    const effects = (await effectsOf(run_id)).filter(({ effect_kind }) => effect_kind === 'rtc_room')
+    expect(effects.map(({ action, state, receipts }) => [action.id, state, receipts.length])).toEqual([
+      ['room.create', 'succeeded', 1],
+      ['room.delete', 'succeeded', 1],
+    ])
+    const read = () => client.runs.recording({ params: { run_id } })
+    const recording = await eventually(read, ({ state }) => state === 'ready', SOON_MS)
+    const wav = Buffer.from(await (await fetch(recording.media_url!)).arrayBuffer())
+    const { channels, sampleRate } = readWav(wav)
+    expect([sampleRate, channels.length]).toEqual([16_000, 2])
+    for (const channel of channels) expect(rms(channel)).toBeGreaterThan(0.002)
+  })
+
+  it('a visitor who speaks while the agent does stops it; when the process of rooms is killed, the call ends, and the next one works', async () => {
+    const words = await spokenWide('I would like to book an appointment for tomorrow morning')
+    const { run_id, ...access } = await created()
+    const one = visitor()
+    await one.join(access)
+    const isSpeaking = () => one.messages.findLast(({ type }) => type === 'agent')?.state === 'speaking'
+    const isCut = () => one.messages.some(({ role, interrupted }) => role === 'agent' && interrupted === true)
+    // On a slow machine the words may come after the agent's last ones: then it speaks again, and so does the visitor.
+    let spokeAt = Number.NEGATIVE_INFINITY
+    await eventually(
+      async () => {
+        if (!isCut() && isSpeaking() && performance.now() - spokeAt > WORDS_MS) {
+          spokeAt = performance.now()
+          one.speak(words)
+        }
+        return isCut()
+      },
+      cut => cut,
+      2 * SOON_MS,
+    )
+    await saysSoon(one, 'user', 'appointment')
+    process.kill(childOf(serving.pid, 'room-worker'), 'SIGKILL')
+    expect(await waitForRun(client, run_id, hasEnded, SOON_MS)).toMatchObject({
+      state: 'failed',
+      outcome: { kind: 'error', detail: 'media_lost' },
+    })
+    await eventually(
+      async () => one.isOut,
+      isOut => isOut,
+      SOON_MS,
+    )
+    const { run_id: next, ...other } = await created()
+    const two = visitor()
+    await two.join(other)
+    await saysSoon(two, 'agent', 'Hillside Clinic')
+    await client.runs.cancel({ params: { run_id: next } })
+    expect((await waitForRun(client, next, hasEnded, SOON_MS)).state).toBe('cancelled')
+    await eventually(
+      async () => two.isOut,
+      isOut => isOut,
+      SOON_MS,
+    )
+  })
+
+  it('a server that goes away in the middle of a call ends it as lost, and the deletion of its room is uncertain', async () => {
+    const { run_id, ...access } = await created()
+    const one = visitor()
+    await one.join(access)
+    await saysSoon(one, 'agent', 'Hillside Clinic')
+    await rooms.kill()
+    expect(await waitForRun(client, run_id, hasEnded, 2 * SOON_MS)).toMatchObject({
+      state: 'failed',
+      outcome: { kind: 'error', detail: 'media_lost' },
+    })
+    expect((await effectsOf(run_id)).map(({ action, state }) => [action.id, state])).toContainEqual([
+      'room.delete',
+      'uncertain',
+    ])
+    const { run_id: next } = await created()
+    expect(await waitForRun(client, next, hasEnded, SOON_MS)).toMatchObject({
+      state: 'failed',
+      outcome: { kind: 'error', detail: 'signalling_lost' },
+    })
+    expect((await effectsOf(next)).map(({ action, state }) => [action.id, state])).toContainEqual([
+      'room.create',
+      'uncertain',
+    ])
+  })
+})

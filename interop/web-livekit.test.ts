@@ -1,11 +1,11 @@
 // Web calls through a LiveKit server of others: a second participant by `@livekit/rtc-node` is the visitor.
 
-import { readFileSync } from 'node:fs'
 import type { ParleyClient } from '@parley/client'
 import { readWav } from '@parley/media'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { liveKit, startLiveKit, type TestLiveKit } from './livekit-server.ts'
 import { LiveKitVisitor } from './livekit-visitor.ts'
+import { peerProcessOf } from './peer-process-of.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
@@ -15,14 +15,6 @@ import { rms, spokenWide } from './wide-speech.ts'
 const SOON_MS = 60_000
 /** Until the agent has begun to answer what was said. */
 const WORDS_MS = 8000
-
-/** The child process of a platform that executes this module. */
-function childOf(pid: number, worker: string): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-  const found = children.find(child => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes(worker))
-  if (found === undefined) throw new Error(`process ${pid} has no child ${worker}`)
-  return Number(found)
-}
 
 describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeout: 300_000 }, () => {
   const afterAllTests = atLastTestEnd()
@@ -116,7 +108,7 @@ describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeou
       2 * SOON_MS,
     )
     await saysSoon(one, 'user', 'appointment')
-    process.kill(childOf(serving.pid, 'room-worker'), 'SIGKILL')
+    process.kill(peerProcessOf(serving.pid, 'room-worker'), 'SIGKILL')
     expect(await waitForRun(client, run_id, hasEnded, SOON_MS)).toMatchObject({
       state: 'failed',
       outcome: { kind: 'error', detail: 'media_lost' },

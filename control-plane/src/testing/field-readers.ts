@@ -247,7 +247,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ],
   [
     'runs.create',
-    'agent_id version channel mode to from dynamic_variables metadata',
+    'agent_id version channel mode web_kind to from dynamic_variables metadata',
     HANDLERS,
     `${HANDLERS}/runs-create.test.ts`,
   ],

@@ -226,4 +226,6 @@ export const RUN_SENTENCES: Readonly<Record<string, string>> = {
   voice: 'The voice of the caller.',
   waited_ms: "How long the model's request waited for the search, in milliseconds.",
   window_days: 'Of how many days back the runs are.',
+  web_kind:
+    'How the browser of a web run connects; default: livekit if the platform has a LiveKit server, else direct.',
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { systemTime } from '@parley/kernel'
 import { AnsweringPhone, type AnsweringPhoneOptions, CallerScript, PhoneVoice } from '@parley/phone'
-import { TonesRecogniser, TonesVoice } from '@parley/providers'
+import { type SpeechToText, type TextToSpeech, TonesRecogniser, TonesVoice, vendorCatalogue } from '@parley/providers'
 import { ensureLocalCertificate } from '@parley/sip'
 import { DEMO_PATIENT } from '../demo/demo-caller.ts'
 import type { Settings } from '../environment.ts'
@@ -48,14 +49,13 @@ export function phonePassword(home: string): Promise<string> {
  * Throws the errors of an endpoint, such as "address_in_use".
  */
 export async function builtInPhone(
-  settings: Pick<Settings, 'home' | 'rtpPorts' | 'packetIo'>,
+  settings: Pick<Settings, 'home' | 'rtpPorts' | 'packetIo'> & Partial<Pick<Settings, 'vendors'>>,
   events: Pick<AnsweringPhoneOptions, 'onCall' | 'onStep'> = {},
 ): Promise<BuiltInPhone> {
   const { home, rtpPorts, packetIo } = settings
   const tls = await ensureLocalCertificate(join(home, 'phone'), { names: [PHONE_HOST] })
   const password = await phonePassword(home)
-  const voice = new TonesVoice()
-  const recogniser = new TonesRecogniser()
+  const { voice, recogniser } = speechOf(settings.vendors ?? {})
   const closeSpeech = async () => {
     await Promise.all([voice.close(), recogniser.close()])
   }
@@ -88,12 +88,28 @@ export async function builtInPhone(
   }
 }
 
+/**
+ * Local servers where there are both kinds, because agents then use them: a recogniser of speech does not expect the tones of the built-in
+ * voice, and the built-in recogniser needs them.
+ */
+function speechOf(vendors: Settings['vendors']): { readonly voice: TextToSpeech; readonly recogniser: SpeechToText } {
+  const { stt, tts } = vendorCatalogue(vendors, systemTime)
+  const speaks = ({ languages }: { readonly languages: readonly string[] }) => languages.includes(LANGUAGE)
+  const [listening] = stt.filter(({ vendor }) => vendor.name === 'local_stt')
+  const [speaking] = tts.filter(({ vendor }) => vendor.name === 'local_tts')
+  const recogniser = listening?.open?.(listening.models[0]!)
+  const voice = speaking?.open?.(speaking.models[0]!)
+  if (recogniser !== undefined && voice !== undefined && speaks(recogniser) && speaks(voice))
+    return { voice, recogniser }
+  return { voice: new TonesVoice(), recogniser: new TonesRecogniser() }
+}
+
 /** The patient's script with its speech, which is synthesised once. */
 class PatientScript {
-  readonly #voice: TonesVoice
+  readonly #voice: TextToSpeech
   #script: Promise<CallerScript> | null = null
 
-  constructor(voice: TonesVoice) {
+  constructor(voice: TextToSpeech) {
     this.#voice = voice
   }
 

@@ -93,14 +93,15 @@ export async function builtInPhone(
  * voice, and the built-in recogniser needs them.
  */
 function speechOf(vendors: Settings['vendors']): { readonly voice: TextToSpeech; readonly recogniser: SpeechToText } {
-  const { stt, tts } = vendorCatalogue(vendors, systemTime)
-  const speaks = ({ languages }: { readonly languages: readonly string[] }) => languages.includes(LANGUAGE)
-  const [listening] = stt.filter(({ vendor }) => vendor.name === 'local_stt')
-  const [speaking] = tts.filter(({ vendor }) => vendor.name === 'local_tts')
-  const recogniser = listening?.open?.(listening.models[0]!)
-  const voice = speaking?.open?.(speaking.models[0]!)
-  if (recogniser !== undefined && voice !== undefined && speaks(recogniser) && speaks(voice))
-    return { voice, recogniser }
+  const knowsLanguage = (name: string) => vendors[name]?.languages?.includes(LANGUAGE) ?? name in vendors
+  if (knowsLanguage('local_stt') && knowsLanguage('local_tts')) {
+    const { stt, tts } = vendorCatalogue(vendors, systemTime)
+    const listening = stt.find(({ vendor }) => vendor.name === 'local_stt')
+    const speaking = tts.find(({ vendor }) => vendor.name === 'local_tts')
+    const recogniser = listening?.open?.(listening.models[0]!)
+    const voice = speaking?.open?.(speaking.models[0]!)
+    if (recogniser !== undefined && voice !== undefined) return { voice, recogniser }
+  }
   return { voice: new TonesVoice(), recogniser: new TonesRecogniser() }
 }
 

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { alertWebhook } from '@parley/contract'
+import { alertWebhook } from '@parley/contract/testing'
 import { OutboundHttp } from '@parley/egress'
 import {
   type AlertDestinationValue,

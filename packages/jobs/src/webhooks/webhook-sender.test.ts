@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { runWebhook } from '@parley/contract'
+import { runWebhook } from '@parley/contract/testing'
 import { OutboundHttp } from '@parley/egress'
 import { runTraceIds, systemRandom, systemTime, type TraceSpan } from '@parley/kernel'
 import {

@@ -23,15 +23,18 @@ export class ReplayCaller implements TextCaller {
   }
 }
 
-/** The caller's turns in a recorded timeline: words and keys. */
-export function recordedTurns(timeline: readonly TimelineItem[]): CallerMove[] {
-  return timeline.flatMap((item): CallerMove[] => {
-    if (item.kind === 'utterance' && item.role === 'user')
-      return [{ type: 'turn', text: item.text, digits: null, steps: [] }]
-    if (item.kind === 'digits' && item.direction === 'in')
-      return [{ type: 'turn', text: null, digits: item.digits, steps: [] }]
-    return []
-  })
+/** What the caller said and pressed in a recorded timeline up to the end of turn `last`: turns begin with words, and 0 is before the first. */
+export function recordedTurns(timeline: readonly TimelineItem[], last: number): CallerMove[] {
+  const moves: CallerMove[] = []
+  let turn = 0
+  for (const item of timeline) {
+    const isWords = item.kind === 'utterance' && item.role === 'user'
+    if (isWords && ++turn > last) break
+    if (isWords) moves.push({ type: 'turn', text: item.text, digits: null, steps: [] })
+    else if (item.kind === 'digits' && item.direction === 'in')
+      moves.push({ type: 'turn', text: null, digits: item.digits, steps: [] })
+  }
+  return moves
 }
 
 /** A persona with what the caller said: each answer is a fact under the question before it. */

@@ -125,7 +125,7 @@ function heldInText(turn: number, goesOn: TextCaller | null, options: ReplayTria
     testCase: { ...testCase, mocks: recordedMocks(log, startedActions(recorded)) },
     models: recordedModels(log, models),
     wallClock: () => log.header.startedAt,
-    caller: new ReplayCaller(recordedTurns(recorded).slice(0, turn), goesOn),
+    caller: new ReplayCaller(recordedTurns(recorded, turn), goesOn),
   })
 }
 

@@ -1,5 +1,5 @@
 import { AnswerDetector, type AnswerInput, type DialogueInput, TurnMachine, type Verdict } from '@parley/dialogue'
-import { isMachine } from '@parley/dialogue/testing'
+import { isMachine, type PhrasePattern } from '@parley/dialogue/testing'
 import { SeededRandom } from '@parley/kernel'
 import type { Observation, Sound } from './observe.ts'
 import type { Transcript } from './simulated-recogniser.ts'
@@ -24,6 +24,8 @@ interface JudgeOptions {
   /** Default: sound and words. */
   readonly withWords?: boolean
   readonly withSound?: boolean
+  /** Default: all phrases of the language. */
+  readonly phrases?: readonly PhrasePattern[] | undefined
 }
 
 /** Runs the detector of the engine on what is heard in a call of `lengthMs`, every 20 ms. */
@@ -58,7 +60,11 @@ class JudgedCall {
 
   constructor(options: JudgeOptions) {
     this.#options = options
-    this.#detector = new AnswerDetector({ languages: [options.language], timeoutMs: 30_000 })
+    this.#detector = new AnswerDetector({
+      languages: [options.language],
+      timeoutMs: 30_000,
+      ...(options.phrases === undefined ? {} : { phrases: options.phrases }),
+    })
     this.#turns = new TurnMachine(
       {
         languages: [options.language],

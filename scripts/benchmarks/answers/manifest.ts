@@ -2,6 +2,7 @@ import type { AnswerClass } from '@parley/dialogue'
 import { type Random, randomUint32, SeededRandom } from '@parley/kernel'
 import { type Half, halfOf } from './half.ts'
 import { type BenchVoice, type Language, voicesOf } from './voices.ts'
+import { developmentLines } from './wordings/development.ts'
 import { ENGLISH } from './wordings/english.ts'
 import { SPANISH } from './wordings/spanish.ts'
 import type { LanguageWordings, WordingClass } from './wordings/wordings.ts'
@@ -144,6 +145,11 @@ class CallMaker {
 
   #person(): { kind: string; parts: Part[] } {
     const after: Part[] = [{ silence: this.#between(2500, 4500) }, ...this.#says('reply'), { silence: 2500 }]
+    if (this.#half === 'tuning' && this.#chance(0.06))
+      return {
+        kind: 'radio',
+        parts: [{ sound: 'music', ms: this.#between(500, 2200) }, ...this.#says('person'), ...after],
+      }
     const roll = this.#uniform()
     if (roll < 0.25)
       return { kind: 'company', parts: [{ silence: this.#between(200, 900) }, ...this.#says('company'), ...after] }
@@ -197,7 +203,7 @@ class CallMaker {
   /** One line of each pool of this half; `|` is a pause. */
   #says(name: WordingClass): Part[] {
     const wordings = WORDINGS[this.#language]
-    const picked = wordings.wordings[name].map(pool => this.#pick(pool.filter(line => halfOf(line) === this.#half)))
+    const picked = wordings.wordings[name].map((pool, i) => this.#pick(this.#linesOf(name, pool, i)))
     this.#texts.push(...picked)
     const person = this.#pick(wordings.names)
     const company = this.#pick(wordings.companies)
@@ -207,6 +213,11 @@ class CallMaker {
       .replaceAll('{number}', number)
       .split('|')
       .flatMap((part, i) => [...(i > 0 ? [{ silence: this.#between(700, 1600) }] : []), { says: part.trim() }])
+  }
+
+  #linesOf(name: WordingClass, pool: readonly string[], index: number): readonly string[] {
+    const own = pool.filter(line => halfOf(line) === this.#half)
+    return this.#half === 'tuning' ? [...own, ...developmentLines(this.#language, name, index)] : own
   }
 
   #uniform(): number {

@@ -52,6 +52,24 @@ describe('what answered is decided', () => {
     expect(at(outputs, 'verdict')).toBe(6000)
   })
 
+  it.each([
+    "No he's not available at the moment can I take a message",
+    'Hello can I call you back in five minutes',
+    "I don't know this number who are you",
+    'Sorry I cannot talk right now',
+    'please stop calling this number',
+  ])('"%s" is a person, whose words a mailbox or an announcement could say', says =>
+    expect(classesOf(detect(later(says)))).toEqual(['human']),
+  )
+
+  it('a recording whose class its words leave open is a mailbox with a doubt, until words of a screener come', () => {
+    const outputs = detect(later('the person you are calling uses call screening please say your name'))
+    expect(classesOf(outputs)).toEqual(['voicemail', 'screener'])
+    const [first, second] = outputs.flatMap(output => (output.type === 'verdict' ? [output.verdict] : []))
+    expect(first!.confidence).toBeLessThan(0.7)
+    expect(second!.confidence).toBeGreaterThan(0.8)
+  })
+
   it('Spanish mailboxes, menus and people are told apart', () => {
     const spanish = (says: string) => classesOf(detect(later(says), { languages: ['es'] }))
     expect(spanish('hola no puedo atender el teléfono deje su mensaje después del tono')).toEqual(['voicemail'])

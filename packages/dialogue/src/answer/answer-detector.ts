@@ -6,20 +6,25 @@ import {
   ANSWERED_GREETING_MS,
   BONUS_FROM_MS,
   BONUS_WHOLE_MS,
+  CLASS_SCORE,
   DECISIVE_SCORE,
+  DOUBTFUL_CLASS,
   HUMAN_STANDS_AFTER_MS,
   HUMAN_STANDS_AFTER_TURNS,
   LENGTH_BONUS,
   LONG_GREETING_MS,
+  LONG_HUMAN_GREETING_MS,
   LONGEST_DETECTION_MS,
   MARGIN_OVER_HUMAN,
   MESSAGE_SILENCE_MS,
   NO_SOUND_MS,
   QUESTION_SILENCE_MS,
   REVISION_MARGIN,
+  SCREENER_MARGIN,
   SHORT_GREETING_MS,
   SHORT_GREETING_SILENCE_MS,
   SHORTEST_BEEP_MS,
+  SOME_HUMAN_SCORE,
   TALK_BEFORE_BEEP_MS,
   WORDS_BEFORE_BEEP,
   WORDS_WAIT_MS,
@@ -27,8 +32,9 @@ import {
 import { FarEndTalk } from './far-end-talk.ts'
 import { GreetingEnd } from './greeting-end.ts'
 import { GreetingWords, type WordScore } from './greeting-words.ts'
-import { normalisedSpeech } from './phrase-patterns.ts'
+import { normalisedSpeech, phrasePatterns, type SpokenClass } from './phrase-patterns.ts'
 import {
+  type AnswerClass,
   type AnswerInput,
   type AnswerOptions,
   type AnswerOutput,
@@ -40,6 +46,15 @@ import {
 /** CNG, the calling tone of a fax, is also a frequency of beeps. */
 const FAX_ONLY_HZ = 1500
 const BEEP_ANNOUNCED = / (tone|beep|signal|tono|senal|pitido|bip) /
+
+/** A call is ended only once these are certain, so a doubtful verdict is followed by a certain one. */
+const NEEDS_CERTAINTY: ReadonlySet<AnswerClass> = new Set(['voicemail', 'announcement'])
+
+/** How well words fit a class of machines: by phrases of its own, and by those of any recording. */
+interface MachineScore extends WordScore {
+  readonly class: Exclude<SpokenClass, 'human' | 'recording'>
+  readonly recording: number
+}
 
 /**
  * Decides what answered a call, without I/O: from voice activity, tones and words as they come. It decides as early as it is sure
@@ -69,7 +84,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
 
   constructor(options: AnswerOptions) {
     this.#timeoutMs = options.timeoutMs
-    this.#words = new GreetingWords(options.languages)
+    this.#words = new GreetingWords(options.phrases ?? phrasePatterns(options.languages))
     this.#greetingEnd = new GreetingEnd(this.#talk, output => this.#outputs.push(output))
   }
 
@@ -212,19 +227,27 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     if (this.#answeredAt === null && best.class !== 'announcement') return
     const current = this.#verdict?.class ?? null
     const proof = this.#verdict?.evidence[0]?.kind
-    if (current === best.class || proof === 'sit' || proof === 'fax-tone') return
+    if (proof === 'sit' || proof === 'fax-tone') return
+    const isRevision = current !== null && isMachine(current)
+    if (isRevision && !this.#revises(best, current)) return
     const needed = current === 'human' ? AFTER_HUMAN_SCORE : DECISIVE_SCORE
-    const score = best.score + this.#lengthBonus(now)
-    if (score < needed || best.score - this.#words.scoreOf('human') < MARGIN_OVER_HUMAN) return
-    if (current !== null && isMachine(current)) {
-      const own = current === 'voicemail' && this.#verdict?.evidence[0]?.kind !== 'words' ? 0 : this.#scoreOf(current)
-      if (best.score < own + REVISION_MARGIN) return
-    }
+    const score = best.score + best.recording
+    if (score + this.#lengthBonus(now) < needed || score - this.#words.scoreOf('human') < MARGIN_OVER_HUMAN) return
     this.#decide(now, {
       class: best.class,
-      confidence: Math.min(0.99, 0.8 + 0.1 * best.score),
+      confidence: best.score < CLASS_SCORE ? DOUBTFUL_CLASS : Math.min(0.99, 0.8 + 0.1 * best.score),
       evidence: [{ kind: 'words', phrases: best.phrases }],
     })
+  }
+
+  /** Whether words say better than those so far which machine it is. */
+  #revises(best: MachineScore, current: AnswerClass): boolean {
+    const isDoubtful = this.#verdict!.confidence <= DOUBTFUL_CLASS
+    if (best.class === current) return isDoubtful && best.score >= CLASS_SCORE && NEEDS_CERTAINTY.has(current)
+    const own = this.#verdict!.evidence[0]?.kind === 'words' ? this.#words.scoreOf(current as SpokenClass) : 0
+    // Screeners speak of tones and messages, too.
+    const margin = current === 'screener' ? SCREENER_MARGIN : REVISION_MARGIN
+    return best.score >= (isDoubtful ? CLASS_SCORE : DECISIVE_SCORE) && best.score >= own + margin
   }
 
   /** A long greeting without words of a person adds to the words of a machine. */
@@ -234,14 +257,21 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     return LENGTH_BONUS * Math.max(0, Math.min(1, share))
   }
 
-  #scoreOf(name: string): number {
-    return this.#words.scores.find(score => score.class === name)?.score ?? 0
-  }
-
   /** The best class of a machine. A mailbox that takes no message is first announced as a mailbox. */
-  #bestMachine(): WordScore | undefined {
-    const machines = this.#words.scores.filter(score => score.class !== 'human')
-    return machines.find(score => score.class === 'mailbox_unavailable' && score.score >= 1) ?? machines[0]
+  #bestMachine(): MachineScore | undefined {
+    const { scores } = this.#words
+    const recording = scores.find(score => score.class === 'recording')
+    const machines = scores.filter(score => score.class !== 'human' && score !== recording)
+    const best = machines.find(score => score.class === 'mailbox_unavailable' && score.score >= 1) ?? machines[0]
+    const shared = recording?.phrases ?? []
+    if (best !== undefined)
+      return {
+        class: best.class as MachineScore['class'],
+        score: best.score,
+        recording: recording?.score ?? 0,
+        phrases: [...best.phrases, ...shared],
+      }
+    return recording && { class: 'voicemail', score: 0, recording: recording.score, phrases: shared }
   }
 
   #judgeTalk(now: Ms): void {
@@ -250,13 +280,14 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     const greetingMs = talk.greetingMs(now)
     const human = this.#words.scoreOf('human')
     if (talk.isTalking && this.#replies === 0 && human < 0.9) {
-      if (greetingMs >= LONG_GREETING_MS)
+      const longest = human < SOME_HUMAN_SCORE ? LONG_GREETING_MS : LONG_HUMAN_GREETING_MS
+      if (greetingMs >= longest)
         return this.#decide(now, {
           class: 'voicemail',
           confidence: 0.7,
           evidence: [{ kind: 'long-greeting', spokenMs: Math.round(greetingMs) }],
         })
-      this.#wake(now + LONG_GREETING_MS - greetingMs)
+      this.#wake(now + longest - greetingMs)
     }
     if (talk.firstAt === null || talk.isTalking || talk.isTone || this.#verdict?.class === 'human') return
     this.#judgeSilence(now, talk.silentMs(now, this.#armedAt), human)
@@ -265,7 +296,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   /** The far end has stopped talking: a person waits for an answer. */
   #judgeSilence(now: Ms, silentMs: Ms, human: number): void {
     const spokenMs = this.#talk.spokenMs(now)
-    const machine = this.#bestMachine()?.score ?? 0
+    const best = this.#bestMachine()
+    const machine = best === undefined ? 0 : best.score + best.recording
     if (machine >= DECISIVE_SCORE / 2 && human < machine) {
       // Half a proof: a pause inside an announcement.
       if (silentMs < 2 * ANSWER_SILENCE_MS) return this.#wake(now + 2 * ANSWER_SILENCE_MS - silentMs)

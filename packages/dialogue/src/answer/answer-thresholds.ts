@@ -1,12 +1,17 @@
 import type { Ms } from '@parley/kernel'
 
 /** Score of the words from which on a class is decided, and by how much it must exceed that of a person. */
-export const DECISIVE_SCORE = 0.9
+export const DECISIVE_SCORE = 1
 export const MARGIN_OVER_HUMAN = 0.45
 /** A verdict of another machine needs a score that is better by this. */
 export const REVISION_MARGIN = 0.3
+/** The same, where the verdict is a screener. */
+export const SCREENER_MARGIN = 0.6
+/** Score of a class's own words from which on that class is sure; with less it is a machine, and `DOUBTFUL_CLASS` is the confidence. */
+export const CLASS_SCORE = 0.6
+export const DOUBTFUL_CLASS = 0.6
 /** Once a person was found, the words of a machine must be that much clearer. */
-export const AFTER_HUMAN_SCORE = 1
+export const AFTER_HUMAN_SCORE = 1.2
 
 /** A greeting of a person: at most this long, followed by this silence. */
 export const SHORT_GREETING_MS: Ms = 1700
@@ -18,10 +23,13 @@ export const ANSWERED_GREETING_MS: Ms = 5500
 export const WORDS_WAIT_MS: Ms = 700
 /** A greeting that goes on for this long is a machine's. */
 export const LONG_GREETING_MS: Ms = 6000
+/** The same, where some words are a person's. */
+export const LONG_HUMAN_GREETING_MS: Ms = 8000
+export const SOME_HUMAN_SCORE = 0.3
 /** What the length of a greeting adds to the score of a machine's words: nothing up to the first length, all of it from the second on. */
-export const LENGTH_BONUS = 0.45
-export const BONUS_FROM_MS: Ms = 1000
-export const BONUS_WHOLE_MS: Ms = 2600
+export const LENGTH_BONUS = 0.6
+export const BONUS_FROM_MS: Ms = 900
+export const BONUS_WHOLE_MS: Ms = 3200
 /** A beep counts after this much talk, or this many words. */
 export const TALK_BEFORE_BEEP_MS: Ms = 500
 export const WORDS_BEFORE_BEEP = 3

@@ -25,8 +25,6 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.1 ^ hey
     0.5 ^ yes
     0.5 ^ yeah
-    0.8 ^ speaking
-    0.9 speaking
     0.7 hold/hang on (a) second/sec/moment/minute
     0.6 what do you want
     0.6 i'm driving
@@ -39,12 +37,85 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 what's up
     0.5 this is he/she
     0.5 talking to
-    0.5 go ahead`,
+    0.5 go ahead
+    0.9 speaking $
+    0.5 speaking with
+    1.0 ^ no he/she/i/it/we/they/sorry/thanks/you/this/that/my/is/not/sir/madam
+    1.2 take a message
+    0.9 what is/what's it about
+    0.6 what is/what's this about
+    1.1 wrong number
+    1.0 who are you
+    1.0 who am i
+    0.9 am i speaking/talking
+    0.9 who would you like
+    0.8 what is/what's your name
+    0.9 ^ is this/that/he/she/it
+    0.9 is that you
+    0.9 ^ are/do you
+    0.7 are you calling about
+    0.9 ^ what/who/which/where
+    0.9 number did you
+    0.9 i don't/didn't/do know/want/think
+    0.9 not interested
+    0.9 stop calling
+    0.9 ^ don't/please don't/stop call/calling/phone
+    0.9 me off
+    0.9 call me/you again
+    0.7 call me/you back (later) (in)
+    0.8 ^ sorry i can't/cannot talk/speak
+    0.8 ^ sorry what/who/which/wrong/say
+    0.8 can/could you hear/hold/call/speak/wait/make/repeat/ring
+    0.8 can/could/may i help/call/ask/take/get
+    0.8 ^ can/could you/i
+    0.9 hold for (just) (a) second/sec/moment/minute
+    0.7 one second/sec/moment/minute
+    0.7 let me
+    0.7 my daughter/son/wife/husband/mother/father/mom/dad/boss
+    0.7 he's/she's/he/she isn't/not/is/in/has/just/will
+    0.8 waiting for your
+    0.8 can't/cannot/barely hear
+    0.7 i'm/i am at work/home/just
+    0.6 i was
+    0.6 your call earlier
+    0.9 you're on speaker
+    0.8 here how/what/who
+    0.6 here $
+    0.6 ^ all right
+    0.6 ^ yep/yup/ok/okay
+    0.6 ^ no
+    0.5 him/her what
+    0.6 make it quick
+    0.6 i think`,
+  recording: `
+    1.1 the person/party/caller/customer/subscriber/user/member you
+    1.1 ^ the/this person/party/caller/customer/subscriber
+    0.8 ^ the mobile/cell/cellular/wireless/google
+    1.1 ^ your call has/was/is/may/will/could/cannot/can't/did
+    1.0 ^ this call/number/phone/line/mailbox/person/service
+    1.0 ^ we're sorry
+    1.0 ^ we are sorry
+    1.0 ^ due to
+    0.7 ^ unfortunately
+    0.6 ^ i am sorry but
+    1.0 ^ all (of) our
+    1.1 ^ all representatives/agents/operators/lines/circuits/associates/advisors
+    0.7 ^ please listen/select/enter/choose/press/leave/record/note/state
+    0.6 automatic/automated/automatically
+    0.9 calling/choosing/contacting/welcome/reached + for/if/our/all/calls/press/we/listen/select/choose/use/record/leave
+    0.9 calling/choosing/contacting/welcome/reached + please listen/select/enter/choose/press/hold/stay/wait/leave
+    0.9 calling/choosing/contacting/welcome/reached + to make/continue/hear/schedule/pay/reach
+    0.9 calling/choosing/contacting/welcome/reached + your call
+    0.9 calling/choosing/contacting/welcome/reached + this call/phone/line/number
+    0.5 wireless/cellular/mobile customer/subscriber/phone
+    0.2 your call
+    0.6 you are calling
+    0.6 you have/were dialed/dialled/called/reached/trying
+    0.3 at this time
+    0.3 at the moment
+    0.3 currently`,
   voicemail: `
     0.9 ^ at the tone
-    0.9 the person you have
-    0.9 ^ sorry i/we
-    0.7 ^ i am sorry but
     1.1 leave (me) a/your (brief/short/detailed/voice/quick) message
     1.1 leave (me/us) (a/your/his/her/their) (brief/short/detailed) message/voicemail
     1.0 leave your name
@@ -54,23 +125,25 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.1 wait for the tone/beep
     1.0 record your message
     1.0 record a message
-    0.95 you have reached
-    0.95 you've reached
-    0.7 you reached
+    0.45 you have reached
+    0.45 you've reached
+    0.6 reached + i/i'm/we/we're/sorry/nobody/no
+    0.5 you reached
     1.1 voicemail
+    0.8 mailbox/inbox
     1.1 voice mail
     1.1 voice mailbox
     1.0 mailbox of/for
     0.9 answering machine
     0.8 can't/cannot come to the phone
     0.9 can't/cannot get to the phone
-    1.0 can't/cannot take your/the/this call
+    1.1 can't/cannot take your/the/this call
     1.0 can't/cannot answer
     1.0 unable to take/answer/come
     0.9 not able to take/answer/come
     0.8 isn't available
-    0.8 is not available
-    0.8 not available (right) (now)
+    0.7 is not available
+    0.6 not available (right) (now)
     0.8 i'm/we're not available
     0.8 unavailable
     1.0 away from (my/the) phone/desk
@@ -81,54 +154,48 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 nobody/no one/noone (is) (available/here/able) to take
     1.0 get/call/ring back to/you ~ soon/possible
     1.0 get back to you
-    0.9 call you back
     0.8 return your call
-    1.0 (i'm) sorry (i/we) missed your call
-    1.0 missed your call
     1.0 your call has been forwarded
     1.0 call has been forwarded
     0.9 forwarded to
-    0.9 the person you are/were calling
-    0.9 the person you're calling
-    0.9 the person you are trying to reach
-    0.9 the person you're trying to reach
-    0.8 the party you are
-    0.8 wireless customer
-    0.8 the google subscriber
-    0.8 customer/subscriber you ~ calling/dialed
     0.8 finished recording
     0.8 hang up or press
     1.0 you know what to do
     0.7 do your thing
-    0.95 ^ your call has
-    0.95 ^ your call was
-    0.9 ^ the person/party/customer/subscriber/caller
-    0.9 ^ the person you're/you are/were
-    0.9 ^ the google/wireless/mobile
     0.9 ^ nobody is
     0.9 this is ~ phone/cell/voicemail
-    0.6 i'm/we're/are/is either/currently/probably
-    0.8 on (the) (other) line
-    0.8 on another call
     0.7 away from
     0.7 i'm unable
-    0.6 sorry i missed
     0.6 as soon as
-    0.6 at this time
-    0.5 leave
-    0.5 message
+    0.4 message
     0.5 messages
-    0.6 tone
-    0.8 beep
-    0.5 recording
-    0.5 missed
-    0.5 the moment
-    0.4 available
+    0.4 tone
+    0.5 beep
+    0.3 recording
+    0.4 missed
+    0.3 available
     0.4 i'm not
-    0.5 can't/cannot/can not
-    0.5 unable
-    0.5 call me/you
-    0.5 reached`,
+    0.2 call me/you
+    0.1 reached
+    1.0 sorry i/we can't/cannot/could take/come/get/answer/pick/reach/be
+    0.6 i'm/i am/we're/we are either/currently/probably
+    0.6 on another call
+    0.3 on (the) other line
+    0.7 sorry (i/we) missed
+    0.7 missed your call
+    0.8 i'll/will/shall call/ring/text you (back)
+    0.7 you know the drill
+    0.6 unable to
+    0.5 i'm/we're/i/we not here
+    0.6 i'm on holiday/vacation
+    0.6 i'm away
+    0.6 not here
+    0.5 can't/cannot pick
+    0.5 leave
+    0.5 signal
+    0.7 your phone number/name
+    0.6 recording system
+    0.8 your details`,
   mailbox_unavailable: `
     1.6 mailbox is full
     1.6 mailbox ~ is full
@@ -156,11 +223,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.1 no room
     1.0 is full`,
   ivr: `
-    0.9 ^ your call is/may/will
     0.9 ^ this call is/may/will
-    0.9 ^ all (of) (our)
-    0.9 ^ due to
-    0.9 ^ please hold/listen/select/enter/choose/press
     0.9 ^ calls are/may
     0.9 ^ for sales/support/english/appointments/billing
     0.9 if this is an
@@ -170,7 +233,6 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 hang up and dial
     0.4 thank you for choosing
     0.5 this call
-    0.5 your call is/may/will
     1.2 press/dial/push #
     1.2 press/dial/push the # key
     1.2 press/dial/push star/pound
@@ -218,8 +280,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.4 thank you for calling
     0.4 thanks for calling
     0.4 welcome to
-    0.7 press
-    0.7 dial
+    0.6 press
+    0.3 dial
     0.5 menu
     0.6 options
     0.5 extension
@@ -230,22 +292,36 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 automated
     0.6 representative/representatives
     0.5 agent/agents
-    0.5 holding
-    0.5 please hold
     0.3 busy
     0.6 hours
-    0.6 emergency
+    0.5 emergency
     0.6 to continue
     0.6 one of the
     0.6 you can say
-    0.5 say
     0.6 for sales/support/billing/appointments/claims/reservations
     0.6 to speak/reach/make/change
     0.6 wait time
     0.6 will be with you
     0.8 call volume
     0.8 in the order
-    0.5 account number`,
+    0.5 account number
+    0.5 all (of) our
+    0.6 higher/longer ~ normal/usual/expected
+    0.8 in the queue/line
+    0.5 keypad/menu/hash/pound
+    0.5 ^ please listen/select/enter/choose/press
+    0.9 tell us
+    0.7 our website
+    0.6 other callers/customers/calls
+    0.6 shortly
+    0.5 hold the line
+    0.5 your patience
+    0.5 advisor/adviser/advisors
+    0.4 please hold
+    0.4 we record
+    0.3 open/opening
+    0.5 if you are/know/have/would/want/wish
+    0.4 is important`,
   screener: `
     1.3 state your name
     1.3 say your name
@@ -287,29 +363,40 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 unknown callers
     0.9 not a robot
     1.0 ^ before
-    0.9 ^ to reach
     0.9 screening
     0.9 screens
     0.9 call screening/assist/assistant
-    0.7 assistant
-    0.7 automated assistant
-    0.7 virtual assistant
-    0.8 your name
+    0.6 assistant
+    0.4 your name
     0.8 record ~ name
     0.6 name and
-    0.6 reason
-    0.5 why
+    0.5 reason
     0.9 who/who's (is) calling and
     0.6 tell me
     0.6 and why
     0.5 connected
     0.5 this person
-`,
+    1.1 give/provide/announce/identify me/your/yourself (your) name/purpose/and
+    0.9 announce/identify yourself
+    1.0 who may/shall/should i say
+    1.1 name and (the) (your) purpose
+    1.0 purpose of your/the/this call
+    0.8 in/with regard/regards/reference
+    0.7 your purpose
+    0.7 ^ before
+    0.9 screen/screens/screening/filter/filters/filtered (this/your/calls/call)
+    0.7 put you through
+    0.6 receptionist/assistant answering
+    0.6 who's/who is calling
+    0.7 tell me who
+    0.5 why you're/you
+    0.6 can't/cannot see
+    0.6 uses/using
+    0.8 known/unknown/unfamiliar numbers/callers/caller
+    0.6 want/can/able to talk
+    0.4 digital/virtual/automated/automatic assistant/receptionist
+    0.6 regarding`,
   announcement: `
-    0.9 ^ your call cannot/can't/could
-    0.9 ^ we're sorry
-    0.9 ^ we are sorry
-    0.9 the mobile/cell/cellular/wireless phone/number/customer
     0.7 the network
     0.9 ^ attention
     1.4 number you have/are dialed/dialled/called/reached/calling/dialing is/has
@@ -355,5 +442,15 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 restrictions
     0.9 be completed
     0.8 try again
-    0.6 number`,
+    1.0 did/does/could not go/connect
+    1.0 could/can not be (connected/completed)
+    0.9 barred
+    0.9 suspended
+    0.7 no subscriber
+    0.8 connect your call
+    0.9 cannot/can't receive
+    0.5 dialed/dialled
+    0.5 dial again
+    0.3 number
+    0.6 network`,
 }

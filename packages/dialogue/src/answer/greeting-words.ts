@@ -1,6 +1,6 @@
 import type { Ms } from '@parley/kernel'
 import type { SpokenWord } from '../protocol.ts'
-import { normalisedSpeech, type PhrasePattern, phrasePatterns, type SpokenClass } from './phrase-patterns.ts'
+import { normalisedSpeech, type PhrasePattern, type SpokenClass } from './phrase-patterns.ts'
 
 /** Longest greeting that is kept, in characters. */
 const MAX_TEXT = 4000
@@ -22,8 +22,8 @@ export class GreetingWords {
   /** When the text last changed. */
   changedAtMs: Ms = Number.NEGATIVE_INFINITY
 
-  constructor(languages: readonly string[]) {
-    this.#patterns = phrasePatterns(languages)
+  constructor(patterns: readonly PhrasePattern[]) {
+    this.#patterns = patterns
   }
 
   get text(): string {

@@ -4,8 +4,8 @@ import { ENGLISH_ANSWERS } from './english-phrases.ts'
 import type { AnswerClass } from './protocol.ts'
 import { SPANISH_ANSWERS } from './spanish-phrases.ts'
 
-/** Classes that words tell apart. */
-export type SpokenClass = Exclude<AnswerClass, 'fax' | 'silence'>
+/** What words tell apart. `recording`: a machine whose class the words leave open. */
+export type SpokenClass = Exclude<AnswerClass, 'fax' | 'silence'> | 'recording'
 
 export interface PhrasePattern {
   readonly class: SpokenClass
@@ -15,7 +15,15 @@ export interface PhrasePattern {
   readonly expression: RegExp
 }
 
-const CLASSES: readonly SpokenClass[] = ['human', 'voicemail', 'mailbox_unavailable', 'ivr', 'screener', 'announcement']
+const CLASSES: readonly SpokenClass[] = [
+  'human',
+  'recording',
+  'voicemail',
+  'mailbox_unavailable',
+  'ivr',
+  'screener',
+  'announcement',
+]
 
 const LANGUAGES: ReadonlyMap<string, readonly PhrasePattern[]> = new Map(
   [ENGLISH_ANSWERS, SPANISH_ANSWERS].map(phrases => [phrases.language, patternsOf(phrases)]),
@@ -54,6 +62,8 @@ function patternsOf(phrases: AnswerPhrases): PhrasePattern[] {
 function expressionOf(words: readonly string[], digits: string): RegExp {
   const source = words.map(word => {
     if (word === '^') return '^'
+    if (word === '$') return ' $'
+    if (word === '+') return "(?: [a-z0-9']+){1,4}"
     if (word === '~') return "(?: [a-z0-9']+){0,4}"
     if (word === '#') return `(?: [0-9]+| (?:${digits.replaceAll(' ', '|')}))(?= )`
     const optional = word.startsWith('(')

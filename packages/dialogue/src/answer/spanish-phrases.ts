@@ -24,8 +24,6 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.7 ^ hola hola
     0.1 ^ hola
     0.5 ^ alo
-    0.5 ^ si
-    0.5 ^ bueno
     0.8 ^ diga
     0.8 ^ digame
     0.8 diga/digame/dime
@@ -39,9 +37,62 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 estoy en una reunion
     0.6 espere/espera un momento/segundo
     0.6 a sus ordenes
-    0.5 que desea/quiere`,
+    0.5 que desea/quiere
+    0.6 ^ si
+    0.5 ^ bueno
+    1.2 dejar un recado $
+    1.2 quiere dejar
+    0.8 de parte de quien
+    1.2 equivocado
+    1.2 se pone
+    1.0 no me interesa/llamen/llame
+    0.9 como dice/dices
+    0.9 no le/te oigo/escucho/entiendo
+    0.8 puede/puedes llamar
+    0.9 no conozco
+    0.9 es usted
+    0.8 mi marido/mujer/esposo/esposa/hijo/hija/madre/padre/jefe
+    0.8 un momento/segundo $
+    0.6 un momento que
+    0.8 espere/espera que
+    0.9 que quiere/desea/quieres
+    0.6 ^ perdone/perdona/perdon
+    0.6 hola perdona/perdone
+    0.9 con quien
+    0.9 quien le/me llama
+    0.8 me permite
+    0.8 llama por
+    0.6 aqui
+    0.6 ^ no (se/esta/me/le/hay)
+    0.6 soy yo
+    0.6 no puedo hablar
+    0.5 ^ como/que/quien/es
+    0.4 habla`,
+  recording: `
+    1.1 la persona a/con la/el que/quien
+    1.1 ^ la persona
+    1.1 ^ (este/el/esta) cliente/usuario/abonado
+    0.9 el/del cliente/usuario/abonado
+    1.1 ^ su/tu llamada
+    1.0 ^ esta/este llamada/numero/buzon/telefono/linea/contestador
+    0.8 ^ este/esta es
+    0.7 ^ el/la numero/telefono/linea/buzon/memoria
+    0.6 ^ lo sentimos
+    1.1 ^ todos nuestros/los
+    1.0 ^ el tiempo
+    0.7 ^ informacion
+    0.7 ^ aviso
+    0.7 ^ estimado
+    0.7 ^ atencion
+    0.7 ^ le informamos
+    0.6 ^ para
+    0.9 llamar/llamado/llamando/bienvenido/bienvenidos/bienvenida/contactar + para/si/nuestro/nuestros/su/esta/seleccione/elija/escuche/pulse/marque/todos
+    0.6 automatico/automatica
+    0.2 su/tu llamada
+    0.4 numero al/a/que
+    0.3 en este momento
+    0.3 en estos momentos`,
   voicemail: `
-    0.9 lo siento no
     0.9 ^ en este/estos momento/momentos no
     0.8 deje/deja su/tu
     1.1 deja/deje/dejar/dejanos/dejame/dejenos/dejeme (un/tu/su/el) (breve) mensaje
@@ -53,12 +104,12 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.1 al oir/escuchar (el/la) tono/senal
     1.1 espera/espere (a) (el/la/al) tono/senal
     1.0 grabe/graba (su/tu) mensaje
-    0.95 ^ se ha comunicado
+    0.9 ^ se ha comunicado
     0.7 se ha comunicado con
-    0.95 ha llamado a
-    0.95 has llamado a
-    0.95 te has comunicado
-    0.95 esta llamando (al/a)
+    0.55 ha llamado a
+    0.75 has llamado a
+    0.9 te has comunicado
+    0.6 esta llamando (al/a)
     1.1 buzon de voz
     1.1 el buzon
     1.1 buzon
@@ -70,12 +121,12 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 no puede atender/contestar/responder
     1.0 no puedo atenderte/atenderle/contestarte/ponerme
     1.0 no podemos atenderle/atenderte
-    0.8 no esta disponible
+    0.6 no esta disponible
     0.8 no estoy disponible
     0.8 no estamos
     0.8 no estoy en casa
-    0.8 en este momento no
-    0.8 ahora (mismo) no puedo
+    0.6 en este momento no
+    0.2 ahora (mismo) no puedo
     0.9 te/le/os llamare
     0.9 te/le devolvere/devolveremos
     0.9 le/te llamaremos
@@ -85,34 +136,35 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 en cuanto pueda
     0.9 su/tu llamada ha sido desviada/transferida/redirigida
     0.9 llamada ha sido
-    0.9 la persona a la que/quien
-    0.9 la persona con la que/quien
-    0.9 la persona que
-    0.8 el/del cliente/usuario/abonado
-    0.95 ^ su/tu llamada ha/fue
-    0.95 ^ la persona
-    0.95 ^ el cliente/usuario/abonado
     0.95 ^ buzon
     0.9 este es el
     0.9 el telefono de
     0.9 sistema de mensajes
-    0.8 no estoy
-    0.8 no puedo
-    0.8 no podemos
-    0.7 no puede
-    0.6 no me encuentro
-    0.6 disponible
+    0.5 no podemos
+    0.5 no me encuentro
+    0.3 disponible
     0.6 atenderte/atenderle/atender
-    0.6 contestar/contesta
-    0.5 mensaje
-    0.5 deje/deja
+    0.2 contestar/contesta
+    0.4 mensaje
+    0.4 deje/deja
     0.5 tono
     0.6 senal/pitido/bip
-    0.5 llamada
-    0.6 ocupado
-    0.6 cerradas/cerrados
-    0.6 fuera de
-    0.6 llamarte/llamarle`,
+    0.3 fuera de
+    0.6 llamarte/llamarle
+    0.9 lo siento no puedo/podemos/estoy
+    0.5 no puedo
+    0.5 no estoy
+    0.5 no puede
+    0.9 escribeme/escribanos/escribame
+    0.7 sus/tus datos
+    0.8 tu/su recado
+    0.8 dejar un recado espere
+    0.9 te llamo/llamare
+    0.5 ocupado
+    0.7 de vacaciones
+    0.6 y no contesto
+    0.6 a mano
+    0.5 mensajeria`,
   mailbox_unavailable: `
     1.6 buzon ~ esta lleno
     1.6 esta lleno
@@ -137,13 +189,8 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.2 nuevos mensajes
     1.1 no hay espacio`,
   ivr: `
-    0.9 ^ su llamada es/puede/sera
-    0.9 ^ esta llamada
-    0.9 ^ todos nuestros/los
-    0.9 ^ el tiempo
     0.9 ^ si desea/conoce
     0.9 momento todos
-    0.9 ^ para
     0.4 por favor escuche
     1.2 marque/oprima/pulse/presione/digite/teclee (el/la) (numero/tecla) #
     1.2 marque/oprima/pulse/presione/digite/teclee (la) (tecla) asterisco/numeral/almohadilla
@@ -176,7 +223,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.0 nuestros agentes/asesores/operadores/ejecutivos
     1.0 todos nuestros
     1.0 proximo agente/asesor disponible
-    1.0 asistente virtual
+    0.5 asistente virtual
     1.0 sistema automatico
     0.4 gracias por llamar
     0.4 bienvenido/bienvenida/bienvenidos a
@@ -192,14 +239,28 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.8 tiempo de espera
     0.8 espera estimado
     0.6 en la linea
-    0.6 espera
     0.7 horario
     0.7 ocupados
     0.6 para ventas/citas/reservas/urgencias
     0.6 si desea
     0.6 para continuar
     0.6 le informamos
-    0.8 atendiendo`,
+    0.8 atendiendo
+    0.6 todos nuestros
+    0.5 ^ para
+    0.3 espera
+    0.6 nuestros/nuestro
+    0.8 en la cola
+    0.6 paciencia
+    0.6 a la espera
+    0.7 le atendera/atenderemos
+    0.7 tecla
+    0.4 consulta/consultas
+    0.4 ocupados/ocupadas
+    0.5 grabamos
+    0.6 otras llamadas
+    0.5 le/les damos
+    0.4 si ya`,
   screener: `
     1.3 diga/di/indique/indica (su/tu) nombre
     1.3 grabe/graba (su/tu) nombre
@@ -223,27 +284,35 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.0 ver si ~ disponible
     1.0 comprobare si
     1.0 intentare conectar/conectarle/pasar/pasarle
-    0.9 acerca de que
-    0.9 de que se trata
+    0.7 acerca de que
+    0.7 de que se trata
     0.9 numeros desconocidos
     0.9 esta usando/utilizando (un)
     0.9 no es un robot
     0.9 filtrado/filtra/filtro
     0.7 asistente
-    0.9 ^ antes
     0.9 ^ para comunicarle
-    0.8 su/tu nombre
+    0.6 su/tu nombre
     0.6 motivo
-    0.6 por que
     0.9 quien llama y
     0.6 indique
     0.6 desconocidos
-    0.7 quien es y`,
+    0.7 quien es y
+    0.9 para que asunto
+    0.9 cual es el asunto
+    0.9 el asunto de
+    0.9 identifiquese/identifiquate
+    0.9 deme/dame (su/tu) nombre
+    0.7 le paso
+    0.8 asistente digital/virtual
+    0.9 le digo que llama
+    0.4 por que
+    0.7 forma automatica
+    0.6 protegido
+    0.6 ^ antes
+    0.7 y lo que desea
+    0.5 comunicarle con`,
   announcement: `
-    0.9 ^ lo sentimos
-    0.9 ^ informacion gratuita
-    0.9 ^ le informamos que
-    0.9 ^ atencion
     0.95 ^ su llamada no
     1.4 numero que ha/usted marcado/marco/llamado
     1.4 numero que ~ marcado
@@ -275,12 +344,10 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.2 intente ~ mas tarde
     1.4 red ~ saturada
     1.4 problemas tecnicos
-    1.4 no acepta llamadas
+    0.7 no acepta llamadas
     1.4 restringido
     1.4 suspendido
-    0.9 ^ el numero
     0.8 el numero al/que
-    0.9 ^ el telefono al
     0.9 informa
     0.9 marcado/marco
     0.9 no existe
@@ -288,8 +355,16 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 cobertura
     0.9 restringidas
     0.9 entrantes
-    0.6 numero
     1.2 completada/completar
-    0.9 lineas
-    0.6 mas tarde`,
+    0.9 ^ informacion gratuita
+    0.9 suspendida
+    0.9 no hay ningun/ninguna
+    0.9 no existe ningun/ninguna
+    0.9 recibir llamadas
+    0.9 conectar su/tu llamada
+    0.9 se ha podido
+    0.6 ^ el/la numero/telefono/linea
+    0.5 lineas
+    0.3 numero
+    0.4 marque otra`,
 }

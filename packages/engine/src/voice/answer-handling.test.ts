@@ -173,6 +173,22 @@ it('a screener that asks is told name and purpose, and the person who comes is g
   expect(find(harness.heard(), harness.voice.sound('Hello, is this John?'), came).likeness).toBeGreaterThan(0.9)
 })
 
+it('an agent that hangs up at mailboxes waits while words fit a screener as well, and then answers the screener', async () => {
+  const harness = await open(ALL)
+  await harness.pass(harness.says('The person you are calling would like to know who this is') + 100)
+  await harness.pass(harness.says('Please record your name and the reason for calling') + 2500)
+  expect(classes(harness)).toEqual(['voicemail', 'screener'])
+  expect(harness.report).toBeNull()
+  expect(find(harness.heard(), harness.voice.sound('Hello, this is the clinic.')).likeness).toBeGreaterThan(0.9)
+})
+
+it('an agent that hangs up at mailboxes does so after a recording that named none', async () => {
+  const harness = await open(ALL)
+  const ms = harness.says('The person you are calling thanks you for your interest')
+  const { run } = await ended(harness, ms + 6000)
+  expect(run.outcome).toMatchObject({ kind: 'voicemail', detail: 'hung_up', ended_by: 'agent' })
+})
+
 it('a screener that asks twice is answered twice', async () => {
   const harness = await open(ALL)
   await harness.pass(harness.says(SCREENER) + 6500)

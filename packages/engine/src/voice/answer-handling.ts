@@ -22,6 +22,8 @@ const MAX_ANSWERS = 3
 const LONGEST_GREETING_MS: Ms = 90_000
 /** A machine whose words leave a doubt does not end the call by itself. */
 const CERTAIN = 0.9
+/** A mailbox whose words fit other machines as well, such as "the person you are calling", is no reason to hang up yet. */
+const DOUBTFUL = 0.6
 
 /** What the turn machine still decides while the agent deals with a machine that answered. */
 const WHILE_IN_CHARGE: ReadonlySet<DialogueOutput['type']> = new Set([
@@ -175,7 +177,7 @@ export class AnswerHandling {
     conversation.answeredBy(verdict.class)
     switch (verdict.class) {
       case 'voicemail':
-        return this.#onVoicemail()
+        return this.#onVoicemail(verdict.confidence > DOUBTFUL)
       case 'mailbox_unavailable':
         return this.#options.plan.settings.voicemail.enabled ? this.#end('mailbox_unavailable') : undefined
       case 'ivr':
@@ -192,30 +194,51 @@ export class AnswerHandling {
     }
   }
 
-  #onVoicemail(): void {
-    const { plan, conversation, time } = this.#options
+  #onVoicemail(isCertain: boolean): void {
+    const { plan, conversation } = this.#options
     const { enabled, action, message } = plan.settings.voicemail
-    if (!enabled || this.#state === 'awaiting-beep' || this.#state === 'leaving-message') return
-    if (action === 'hangup' || message === undefined) return this.#end('voicemail')
-    this.#limit?.cancel()
-    this.#state = 'awaiting-beep'
-    conversation.suspend()
+    if (!enabled || this.#state === 'leaving-message') return
+    const leaves = action !== 'hangup' && message !== undefined
+    if (!leaves && isCertain) return this.#end('voicemail')
+    if (this.#state === 'awaiting-beep') return
+    this.#awaitBeep()
+    if (!leaves) return
     const { text, type } = message
     this.#message = type === 'prompt' ? conversation.compose(text) : Promise.resolve(conversation.rendered(text))
     void this.#message.then(words => this.#options.prepare(words))
+  }
+
+  /** The agent is quiet until the greeting is over. */
+  #awaitBeep(): void {
+    const { conversation, time } = this.#options
+    this.#limit?.cancel()
+    this.#state = 'awaiting-beep'
+    conversation.suspend()
     this.#limit = time.at(time.now() + LONGEST_GREETING_MS, () => this.#end('voicemail'))
+  }
+
+  /** What seemed to be a mailbox is another machine, which the agent talks to. */
+  #resume(): void {
+    if (this.#state !== 'awaiting-beep') return
+    this.#state = 'talking'
+    this.#message = null
+    this.#limit?.cancel()
+    this.#options.conversation.restart()
   }
 
   #onMenu(): void {
     const { enabled, action } = this.#options.plan.settings.ivr
-    if (!enabled || this.#isNavigating) return
-    if (action === 'hangup') return this.#end('ivr')
-    this.#isNavigating = true
+    if (enabled && action === 'hangup') return this.#end('ivr')
+    this.#isNavigating ||= enabled
+    this.#resume()
   }
 
   #onScreener(): void {
     const { plan, conversation, time } = this.#options
-    if (!plan.settings.callScreening.enabled || this.#state !== 'talking') return
+    if (!plan.settings.callScreening.enabled) return this.#resume()
+    if (this.#state !== 'talking' && this.#state !== 'awaiting-beep') return
+    this.#limit?.cancel()
+    this.#message = null
     this.#state = 'screened'
     conversation.suspend()
     this.#limit = time.at(time.now() + PERSON_MS, () => this.#end('screener'))
@@ -241,8 +264,9 @@ export class AnswerHandling {
   #onGreetingOver(): void {
     const { plan, conversation, time } = this.#options
     if (this.#state === 'awaiting-beep') {
+      if (this.#message === null) return this.#end('voicemail')
       this.#state = 'leaving-message'
-      void this.#message?.then(words => {
+      void this.#message.then(words => {
         if (this.#state !== 'leaving-message') return
         if (words === '') this.#end('voicemail')
         else conversation.sayAside(words)

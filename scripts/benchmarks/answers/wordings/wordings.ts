@@ -2,7 +2,7 @@
  * What a class of callee says: a wording takes one line of each pool, in order. A line belongs to one half of the benchmark, so that no
  * wording has a line of the other half. `{name}`, `{company}`, `{number}` are filled in; `|` ends an utterance: a pause follows.
  */
-type Pools = readonly (readonly string[])[]
+export type Pools = readonly (readonly string[])[]
 
 export type WordingClass =
   | 'person'

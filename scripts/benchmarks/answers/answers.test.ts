@@ -7,6 +7,7 @@ import { wilson } from './figures.ts'
 import { halfOf } from './half.ts'
 import { judge } from './judge.ts'
 import { labelledFiles } from './labelled-files.ts'
+import { LinesLeftOut } from './lines-left-out.ts'
 import { CALLS_OF, callsOf } from './manifest.ts'
 import type { Observation } from './observe.ts'
 import { transcriptsOf } from './simulated-recogniser.ts'
@@ -36,6 +37,17 @@ describe('the calls of AnswerBench', () => {
     expect(callsOf('tuning', 0.01)).toEqual(callsOf('tuning', 0.01))
     expect(callsOf('tuning', 0.01, 2)).not.toEqual(callsOf('tuning', 0.01))
   })
+})
+
+it('with lines left out a call is judged without the phrases of its class that its lines alone support', () => {
+  const [call] = callsOf('tuning', 0.001)
+  const spec = (name: 'human' | 'voicemail', wording: string) =>
+    ({ ...call!, language: 'en', class: name, wording }) as const
+  const first = spec('voicemail', 'You know the drill. / Leave a message.')
+  const lines = new LinesLeftOut([first, spec('voicemail', 'Please leave a message.'), spec('human', 'Wrong number.')])
+  const phrases = lines.phrasesFor(first).map(({ phrase }) => phrase)
+  expect(phrases).not.toContain('you know the drill')
+  expect(phrases).toEqual(expect.arrayContaining(['message', 'wrong number', 'voicemail']))
 })
 
 it('the interval of a share is that of Wilson', () => {

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AnswerClass } from '@parley/dialogue'
+import type { PhrasePattern } from '@parley/dialogue/testing'
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
 import { asteriskAmd, type BaselineVerdict, silenceRule } from './baselines.ts'
 import { calleeAudio } from './callee-audio.ts'
@@ -8,6 +9,7 @@ import { confusionOf, figuresOf, finalClass, isPlainMachine, type JudgedRow, mac
 import type { Half } from './half.ts'
 import { judge } from './judge.ts'
 import { labelledFiles } from './labelled-files.ts'
+import { LinesLeftOut } from './lines-left-out.ts'
 import { type CallSpec, callsOf } from './manifest.ts'
 import { observe } from './observe.ts'
 import { transcriptsOf } from './simulated-recogniser.ts'
@@ -28,10 +30,14 @@ interface ScoredCall extends JudgedRow {
 
 /**
  * AnswerBench: how well answer detection tells people from machines, on calls with synthetic voices.
- * `npm run bench -- answers [--half tuning|held-out] [--share 0..1] [--seed 1] [--errors FILE] [--dir DIR]`. The default is the whole held-out
+ * `npm run bench -- answers [--half tuning|held-out] [--share 0..1] [--seed 1] [--leave-out lines] [--errors FILE] [--dir DIR]`. The default is the whole held-out
  * half, and its scoring is logged in held-out-scorings.jsonl. `--dir` judges WAV files of others by their sound alone.
  */
-export const benchmark: Benchmark = { name: 'answers', options: ['half', 'share', 'seed', 'errors', 'dir'], run }
+export const benchmark: Benchmark = {
+  name: 'answers',
+  options: ['half', 'share', 'seed', 'leave-out', 'errors', 'dir'],
+  run,
+}
 
 async function run(options: BenchmarkOptions): Promise<object> {
   const directory = options.option('dir')
@@ -40,7 +46,7 @@ async function run(options: BenchmarkOptions): Promise<object> {
   const share = Number(options.option('share') ?? 1)
   if (!(share > 0 && share <= 1)) throw new Error('--share takes a number above 0, at most 1')
   const specs = callsOf(half, share, Number(options.option('seed') ?? 1))
-  const rows = await scored(specs, options)
+  const rows = await scored(specs, leftOut(half, specs, options.option('leave-out')), options)
   const summary = report(rows, options)
   const errors = options.option('errors')
   if (errors !== undefined) writeErrors(errors, rows)
@@ -55,16 +61,27 @@ function halfNamed(name: string | undefined): Half {
   throw new Error('--half takes "tuning" or "held-out"')
 }
 
+/** `--leave-out lines`: each call of the tuning half is judged without the phrases that its own lines alone support. */
+function leftOut(half: Half, specs: readonly CallSpec[], what: string | undefined): LinesLeftOut | null {
+  if (what === undefined) return null
+  if (what !== 'lines' || half !== 'tuning') throw new Error('--leave-out takes "lines", with --half tuning')
+  return new LinesLeftOut(specs)
+}
+
 function scorings(): number {
   return readFileSync(LOG, 'utf8').trim().split('\n').length
 }
 
-async function scored(specs: readonly CallSpec[], { progress }: BenchmarkOptions): Promise<ScoredCall[]> {
+async function scored(
+  specs: readonly CallSpec[],
+  without: LinesLeftOut | null,
+  { progress }: BenchmarkOptions,
+): Promise<ScoredCall[]> {
   const rows: ScoredCall[] = []
   const waiting = [...specs]
   const work = async () => {
     for (let spec = waiting.shift(); spec !== undefined; spec = waiting.shift()) {
-      rows.push(await score(spec))
+      rows.push(await score(spec, without?.phrasesFor(spec)))
       if (rows.length % 200 === 0) progress(`${rows.length} of ${specs.length} calls`)
     }
   }
@@ -72,7 +89,7 @@ async function scored(specs: readonly CallSpec[], { progress }: BenchmarkOptions
   return rows.sort((a, b) => (a.spec.id < b.spec.id ? -1 : 1))
 }
 
-async function score(spec: CallSpec): Promise<ScoredCall> {
+async function score(spec: CallSpec, phrases: readonly PhrasePattern[] | undefined): Promise<ScoredCall> {
   const audio = await calleeAudio(spec)
   const sounds = observe(audio.samples)
   const lengthMs = audio.samples.length / 8
@@ -85,7 +102,7 @@ async function score(spec: CallSpec): Promise<ScoredCall> {
     class: spec.class,
     firstSoundMs: since(audio.firstSoundMs),
     beepEndMs: since(beepEndMs),
-    judgement: judge(sounds, transcripts, lengthMs, { language, answeredMs }),
+    judgement: judge(sounds, transcripts, lengthMs, { language, answeredMs, phrases }),
     wordsOnly: judge(sounds, transcripts, lengthMs, { language, answeredMs, withSound: false }),
     asterisk: asteriskAmd(sounds, answeredMs),
     silence: silenceRule(sounds, answeredMs),

@@ -1,2 +1,2 @@
-export { type PhrasePattern, phrasePatterns } from '../answer/phrase-patterns.ts'
+export { normalisedSpeech, type PhrasePattern, phrasePatterns } from '../answer/phrase-patterns.ts'
 export { isMachine } from '../answer/protocol.ts'

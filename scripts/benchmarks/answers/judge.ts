@@ -60,11 +60,7 @@ class JudgedCall {
 
   constructor(options: JudgeOptions) {
     this.#options = options
-    this.#detector = new AnswerDetector({
-      languages: [options.language],
-      timeoutMs: 30_000,
-      ...(options.phrases === undefined ? {} : { phrases: options.phrases }),
-    })
+    this.#detector = new AnswerDetector({ languages: [options.language], timeoutMs: 30_000 }, options.phrases)
     this.#turns = new TurnMachine(
       {
         languages: [options.language],

@@ -1,6 +1,5 @@
 import type { Ms } from '@parley/kernel'
 import type { SpokenWord } from '../protocol.ts'
-import type { PhrasePattern } from './phrase-patterns.ts'
 
 /**
  * Inputs and outputs of answer detection. All times are ms on the clock of `now`, and say when a sound was on the line.
@@ -24,8 +23,6 @@ export type CallTone = 'tone' | 'sit' | 'ringback' | 'fax'
 export interface AnswerOptions {
   /** BCP 47 primary tags of the far end's likely languages; they select the phrases. */
   readonly languages: readonly string[]
-  /** Phrases instead of those of `languages`, as a benchmark that leaves some out needs. */
-  readonly phrases?: readonly PhrasePattern[]
   /** Without a verdict by then there is none. From the answer. */
   readonly timeoutMs: Ms
 }

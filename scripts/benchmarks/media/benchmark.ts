@@ -1,5 +1,6 @@
 import { loadNativeAddon } from '@parley/media/testing'
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
+import { type ForwardingFigures, measureForwarding } from './forwarding.ts'
 import { measurePoint, type PointFigures } from './point.ts'
 
 const CALLS = [1, 50, 200, 500]
@@ -7,16 +8,21 @@ const KINDS = ['native', 'portable'] as const
 const SECONDS = 4
 /** Time for V8 to compile the hot code; its compiler threads hold locks that a media thread waits for. */
 const WARM_UP_MS = 4000
-/** The summary is about this number of calls over native packet I/O. */
+/** The summary is about this number of calls over native packet I/O, if it is measured. */
 const SUMMARY_CALLS = 200
 const PACKET_US = 20_000
 
 /**
  * Lateness of sent packets by the receiver's kernel timestamps and CPU per call-tick of G.711 calls with SRTP both ways on one
  * media thread: `npm run bench -- media [--calls 1,50,200,500] [--layers native,portable] [--seconds 4] [--everything yes|no]`.
- * Everything: voice activity and recording of both channels as well.
+ * Everything: voice activity and recording of both channels as well. `--peer rtpengine` measures beside it what rtpengine takes in user
+ * space to forward as many packets a second from RTP to SRTP.
  */
-export const benchmark: Benchmark = { name: 'media', options: ['calls', 'layers', 'seconds', 'everything'], run }
+export const benchmark: Benchmark = {
+  name: 'media',
+  options: ['calls', 'layers', 'seconds', 'everything', 'peer'],
+  run,
+}
 
 async function run({ option, line, progress }: BenchmarkOptions): Promise<object> {
   const addon = loadNativeAddon()
@@ -27,6 +33,8 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
   const layers = option('layers')?.split(',') ?? KINDS
   const seconds = Number(option('seconds') ?? SECONDS)
   if (!(seconds >= 0.5 && seconds <= 600)) throw new Error('--seconds takes 0.5 to 600')
+  const peer = option('peer') ?? null
+  if (peer !== null && peer !== 'rtpengine') throw new Error('--peer takes rtpengine')
   const everything = (option('everything') ?? 'yes') === 'yes'
   const points: PointFigures[] = []
   for (const packetIo of KINDS.filter(kind => layers.includes(kind))) {
@@ -44,20 +52,35 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
       line({ bench: 'media', ...point })
     }
   }
-  return summary(points)
+  const forwarding = peer === null ? null : await compare(points, seconds * 1000)
+  if (forwarding !== null) line({ bench: 'media', ...forwarding })
+  return summary(points, forwarding)
 }
 
-function summary(points: readonly PointFigures[]): object {
+/** The native point that the summary is about: of 200 calls, else of the most. */
+function summaryPoint(points: readonly PointFigures[]): PointFigures | undefined {
   const native = points.filter(point => point.packet_io === 'native')
-  const at = native.find(point => point.calls === SUMMARY_CALLS)
+  return native.find(point => point.calls === SUMMARY_CALLS) ?? native.toSorted((a, b) => b.calls - a.calls)[0]
+}
+
+/** The peer at the packets a second of the summary's point. */
+async function compare(points: readonly PointFigures[], measureMs: number): Promise<ForwardingFigures> {
+  const calls = summaryPoint(points)?.calls ?? SUMMARY_CALLS
+  return await measureForwarding({ calls, warmUpMs: WARM_UP_MS, measureMs })
+}
+
+function summary(points: readonly PointFigures[], forwarding: ForwardingFigures | null): object {
+  const native = points.filter(point => point.packet_io === 'native')
+  const at = summaryPoint(points)
+  const ours = at?.process_us_per_tick
   return {
     bench: 'media',
     us_per_tick: at?.us_per_tick ?? null,
     lateness_p999_ms: at?.lateness_ms.p999 ?? null,
     calls_per_core: at === undefined ? null : Math.floor(PACKET_US / at.us_per_tick),
     bytes_per_call: bytesPerCall(native),
-    ratio: null,
-    peer_us_per_packet: null,
+    ratio: forwarding === null || ours === undefined ? null : Math.round((100 * ours) / forwarding.us_per_packet) / 100,
+    peer_us_per_packet: forwarding?.us_per_packet ?? null,
   }
 }
 

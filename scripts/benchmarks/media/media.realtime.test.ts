@@ -1,5 +1,7 @@
 import { loadNativeAddon } from '@parley/media/testing'
 import { describe, expect, it } from 'vitest'
+import { requires } from '../../../interop/skip.ts'
+import { measureForwarding } from './forwarding.ts'
 import { CallLateness, quantiles } from './lateness.ts'
 import { measurePoint } from './point.ts'
 
@@ -28,6 +30,19 @@ describe.skipIf(missing)(`the media benchmark${note}`, () => {
     expect(point.lateness_ms.p99).toBeGreaterThan(9)
   })
 })
+
+const rtpengine = requires({ rtpengine: 'rtpengine-daemon' })
+
+describe.skipIf(missing || rtpengine.missing)(
+  `rtpengine as the peer of the media benchmark${rtpengine.note || note}`,
+  () => {
+    it('rtpengine forwards the packets of 10 calls as SRTP, and the time that each takes is measured', async () => {
+      const figures = await measureForwarding({ calls: 10, warmUpMs: 300, measureMs: 1000 })
+      expect(figures.packets).toBeGreaterThan(10 * 40)
+      expect(figures.us_per_packet).toBeGreaterThan(0)
+    })
+  },
+)
 
 describe('lateness against a call’s own grid', () => {
   /** Packets sent `late[i]` ms after their time, null: not at all. */

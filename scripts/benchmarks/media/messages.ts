@@ -29,6 +29,8 @@ export type SubjectReply =
 
 export interface SubjectMeasures {
   readonly thread: ThreadStatistics
+  /** User and system time of the whole process since its start. */
+  readonly processCpuMs: number
   /** CPU time of the main thread since its start. */
   readonly mainCpuMs: number
   readonly missedSlots: number

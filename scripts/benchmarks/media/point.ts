@@ -42,6 +42,8 @@ export interface PointFigures {
   /** CPU of the media thread per call and 20 ms: one packet each way. */
   readonly us_per_tick: number
   readonly main_us_per_tick: number
+  /** Of all threads of the process. */
+  readonly process_us_per_tick: number
   readonly media_thread_utilization: number
   /** Growth of the process's resident memory since before the calls were opened, without garbage, bytes. */
   readonly grown_bytes: number
@@ -102,6 +104,7 @@ function figures(
     missing: received.missing,
     us_per_tick: perTick(after.thread.cpuMs - before.thread.cpuMs),
     main_us_per_tick: perTick(after.mainCpuMs - before.mainCpuMs),
+    process_us_per_tick: perTick(after.processCpuMs - before.processCpuMs),
     media_thread_utilization: Math.round(after.thread.eventLoopUtilization * 1000) / 1000,
     grown_bytes: grownBytes,
   }

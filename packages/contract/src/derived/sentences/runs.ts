@@ -138,6 +138,7 @@ export const RUN_SENTENCES: Readonly<Record<string, string>> = {
   p50: 'The median.',
   p90: 'The 90th percentile.',
   p95: 'The 95th percentile.',
+  packet_loss: 'The share of packets that are lost on the line, from 0 to 1.',
   pairs: 'How many pairs of trials were compared.',
   participant_id: 'The id of the party in the call.',
   pass_policy: 'How many trials must pass.',

@@ -63,9 +63,10 @@ async function answer(request: SubjectRequest): Promise<SubjectReply> {
   }
   if (request.type === 'weigh') return { type: 'weighed', rss: await memoryWithoutGarbage() }
   const [thread] = await plane!.threadStatistics()
-  const statistics = await Promise.all(sessions.map(session => session.statistics()))
+  // At once, so that all times are of the same moment.
   const cpu = process.threadCpuUsage()
   const whole = process.cpuUsage()
+  const statistics = await Promise.all(sessions.map(session => session.statistics()))
   const sum = (of: (one: (typeof statistics)[number]) => number) =>
     statistics.reduce((total, one) => total + of(one), 0)
   return {

@@ -5,6 +5,7 @@ import type { ParleyClient } from '@parley/client'
 import { beforeAll, describe, it } from 'vitest'
 import { startBaresipCall } from './baresip.ts'
 import { GENERATOR_PACKAGE, generateClient, generatorFolder, runGeneratedClient } from './generated-client.ts'
+import { handingOver } from './handed-over-call.ts'
 import { microphone } from './microphone.ts'
 import {
   clientOf,
@@ -121,6 +122,57 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
       expect(utterances[0]!.text).toContain('Hillside Clinic')
     },
   )
+
+  it('a call that an agent hands to another one goes on in a run of its own, with a recording of its own', async ({
+    expect,
+  }) => {
+    const { first, second, missing } = await handingOver(client)
+    const call = (agent_id: string) =>
+      client.runs.create({
+        body: { agent_id, channel: 'phone', mode: 'outbound', to: PHONE, dynamic_variables: { topic: 'bills' } },
+      })
+    const [{ run_id }, refused] = await Promise.all([call(first), call(missing)])
+    const source = await waitForRun(client, run_id, hasEnded, 2 * CALL_MS)
+    expect(source, serving.output()).toMatchObject({
+      state: 'completed',
+      disposition: 'transferred',
+      outcome: { kind: 'transferred', ended_by: 'agent', detail: expect.stringMatching(/^agent_swap:/) },
+    })
+    const { items: effects } = await client.runs.effects({ params: { run_id } })
+    const admission = effects.find(({ effect_kind }) => effect_kind === 'run_admission')
+    const next = source.outcome!.detail!.slice('agent_swap:'.length)
+    expect(admission).toMatchObject({
+      state: 'succeeded',
+      action: { id: 'agent.swap', version: 1 },
+      receipts: [{ kind: 'transaction', table: 'runs', row_id: next }],
+    })
+    const run = await waitForRun(client, next, hasEnded, 2 * CALL_MS)
+    expect(run).toMatchObject({
+      agent_id: second,
+      mode: 'outbound',
+      state: 'completed',
+      outcome: { kind: 'completed', ended_by: 'agent' },
+      trigger: { kind: 'callback', source_run_id: run_id, effect_id: admission!.effect_id },
+      to_number: PHONE,
+      dynamic_variables: expect.objectContaining({ topic: 'bills' }),
+    })
+    const lines = async (id: string) => {
+      const { state, utterances } = await client.runs.transcript({ params: { run_id: id } })
+      return [state, ...utterances.filter(({ role }) => role === 'agent').map(({ text }) => text)]
+    }
+    // The phone may interrupt either agent.
+    expect(await lines(run_id)).toEqual(['complete', expect.stringMatching(/^One/)])
+    expect(await lines(next)).toEqual(['complete', expect.stringMatching(/^Specialist/)])
+    for (const id of [run_id, next]) {
+      const recording = () => client.runs.recording({ params: { run_id: id } })
+      await eventually(recording, ({ state }) => state === 'ready', SOON_MS)
+    }
+
+    await waitForRun(client, refused.run_id, hasEnded, 2 * CALL_MS)
+    const { items } = await client.runs.timeline({ params: { run_id: refused.run_id } })
+    expect(items.flatMap(item => (item.kind === 'error' ? [item.code] : []))).toContain('agent_not_found')
+    expect(items.flatMap(item => (item.kind === 'node' ? [item.node_id] : []))).toEqual(['hand-over', 'nobody'])
+  })
 
   it('a chat is answered until it ends', async ({ expect }) => {
     const agent_id = await publishTemplate(client, 'cloud_chat')

@@ -39,6 +39,7 @@ export type {
   MediaSession,
   MediaSessionOptions,
   MediaStatistics,
+  RecordingSplit,
   VoiceDetection,
   VoiceEdge,
 } from './session/media-session.ts'

@@ -61,6 +61,17 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     output_schema: object({}),
   },
   {
+    id: 'agent.swap',
+    version: 1,
+    name: 'Hand over to another agent',
+    description: 'Another agent continues the call, in a run of its own; if none takes it, the conversation continues',
+    channels: PHONE,
+    invocations: BY_MODEL_OR_NODE,
+    effect_kind: 'run_admission',
+    input_schema: object({}),
+    output_schema: object({}),
+  },
+  {
     id: 'call.transfer',
     version: 1,
     name: 'Transfer the call',

@@ -177,7 +177,8 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['Node[end]', 'speak_during_execution', FLOW, FLOW],
   ['Node[component]', 'component_id', FLOW, FLOW],
   ['Node[component]', 'component_type', NODES, CHECKS],
-  ['Node[agent_swap]', 'edge', PLAN, EDITS],
+  ['*[agent_swap]', 'agent_id agent_version keep_current_voice keep_current_language', NODES, NODES],
+  ['Node[agent_swap]', 'edge instruction speak_during_execution', FLOW, FLOW],
   ['Node[sms]', 'success_edge failed_edge', NODES, CHECKS],
 
   // Edits of a draft.

@@ -110,18 +110,20 @@ const TYPING: readonly (readonly [fields: string, draft: FieldsWithoutEffect['dr
   ],
 ]
 
-const SWAP =
-  'agent_id agent_version keep_current_voice keep_current_language post_call_analysis_setting webhook_setting instruction speak_during_execution'
-
 const IN_NODES_AND_ACTIONS: readonly FieldsWithoutEffect[] = [
   ...TYPING.map(([fields, draft, path]) => ({ fields, draft, path })),
-  {
-    fields: SWAP.split(' ')
-      .map(name => `Node[agent_swap].${name}`)
-      .join(' '),
-    draft: { node: { ...END, type: 'agent_swap', agent_id: 'billing' } },
-    path: '/flow/nodes/0/agent_id',
-  },
+  ...['post_call_analysis_setting', 'webhook_setting'].flatMap(name => [
+    {
+      fields: `Node[agent_swap].${name}`,
+      draft: { node: { ...END, type: 'agent_swap', agent_id: 'billing', [name]: 'both_agents' } as Node },
+      path: `/flow/nodes/0/${name}`,
+    },
+    {
+      fields: `Action[agent_swap].${name}`,
+      draft: { actions: [action({ kind: 'agent_swap', agent_id: 'billing', [name]: 'both_agents' })] },
+      path: `/actions/0/${name}`,
+    },
+  ]),
   {
     fields: 'Node[function].tool_type',
     draft: { node: { ...END, type: 'function', tool_id: 'a', tool_type: 'shared' } },

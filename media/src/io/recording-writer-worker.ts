@@ -9,6 +9,8 @@ const port = parentPort
 if (port === null) throw new MediaError('not_a_worker', 'The recording writer runs as a worker thread only.')
 
 const files = new Map<number, RecordingFile>()
+/** Where the audio of each recording comes from. */
+const sources = new Map<number, { readonly ring: SharedArrayBuffer; readonly swapChannels: boolean }>()
 
 port.on('message', (command: RecordingWriterCommand) => {
   switch (command.type) {
@@ -16,9 +18,20 @@ port.on('message', (command: RecordingWriterCommand) => {
       attempt(command.id, () =>
         files.set(
           command.id,
-          new RecordingFile(command.ring, command.path, command.swapChannels, command.resume, command.segments),
+          new RecordingFile(
+            command.ring,
+            command.path,
+            command.swapChannels,
+            command.resume,
+            command.segments,
+            command.from,
+          ),
         ),
       )
+      if (files.has(command.id)) sources.set(command.id, command)
+      break
+    case 'split':
+      split(command)
       break
     case 'finish':
       finish(command.id)
@@ -45,10 +58,37 @@ function finish(id: number): void {
   if (file === undefined) return
   attempt(id, () => {
     file.flush(true)
-    file.close()
-    files.delete(id)
-    const { durationMs, sampleRateHz, segments } = file
-    report({ type: 'finished', id, recording: { durationMs, sampleRateHz, segments } })
+    finished(id, file)
+  })
+}
+
+function finished(id: number, file: RecordingFile): void {
+  file.close()
+  forget(id)
+  const { durationMs, sampleRateHz, segments } = file
+  report({ type: 'finished', id, recording: { durationMs, sampleRateHz, segments } })
+}
+
+function forget(id: number): void {
+  files.delete(id)
+  sources.delete(id)
+}
+
+/** The recording ends here, and `next` goes on with the audio that follows. */
+function split({ id, next }: RecordingWriterCommand & { readonly type: 'split' }): void {
+  const [file, source] = [files.get(id), sources.get(id)]
+  attempt(id, () => {
+    file?.end()
+    if (file !== undefined) finished(id, file)
+  })
+  attempt(next.id, () => {
+    if (file === undefined || source === undefined)
+      throw new MediaError('recording_failed', `the recording ${id} has failed and cannot be continued`)
+    const { ring, swapChannels } = source
+    const from = file.position
+    files.set(next.id, new RecordingFile(ring, next.path, swapChannels, false, next.segments, from))
+    sources.set(next.id, source)
+    report({ type: 'begun', id: next.id, from })
   })
 }
 
@@ -58,7 +98,7 @@ function attempt(id: number, work: () => void): void {
     work()
   } catch (error) {
     const file = files.get(id)
-    files.delete(id)
+    forget(id)
     try {
       file?.close()
     } catch {

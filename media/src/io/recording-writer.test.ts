@@ -142,6 +142,46 @@ describe('recording writer', () => {
     expect(read(path).channels[0]!.length).toBeGreaterThanOrEqual(8000)
   })
 
+  it('a recording that is split ends with the audio of both channels, and another one begins there', async () => {
+    const paths = ['first', 'second'].map(name => join(directory, `split-${name}.wav`))
+    const buffer = allocateRecordingRing()
+    const id = writer.add(buffer, paths[0]!, { segments: 'also' })
+    const ring = fill(buffer, tone(1600, 8000), tone(1200, 500))
+    const split = writer.split(id, paths[1]!, 'also')
+    const next = await split.next
+    expect(next.from).toBe(1200)
+    expect(await split.ended).toEqual({ durationMs: 150, sampleRateHz: 8000, segments: 1 })
+    ring.writeLeft(1600, tone(1600, 100), 0, 1600)
+    ring.writeRight(1200, tone(2000, 500), 0, 2000)
+    ring.end(3200)
+    expect(await writer.finish(next.id)).toEqual({ durationMs: 250, sampleRateHz: 8000, segments: 1 })
+    const [first, second] = paths.map(path => read(path).channels)
+    expect(first!.map(channel => channel.length)).toEqual([1200, 1200])
+    expect(second!.map(channel => channel.length)).toEqual([2000, 2000])
+    expect(Math.max(...second![0]!.slice(0, 400))).toBeGreaterThan(7000)
+    expect(Math.max(...second![0]!.slice(400))).toBeLessThan(200)
+    expect(failures).toEqual([])
+    expect(() => writer.split(99, paths[1]!, 'also')).toThrow(expect.objectContaining({ code: 'unknown_recording' }))
+  })
+
+  it('a second recording goes on after the writer thread died, and one that cannot be written fails alone', async () => {
+    const paths = ['begun', 'lost', 'blocked'].map(name => join(directory, `resplit-${name}.wav`))
+    const buffer = allocateRecordingRing()
+    const id = writer.add(buffer, paths[0]!)
+    const ring = fill(buffer, tone(800, 1000), tone(800, 1000))
+    const next = await writer.split(id, paths[1]!, undefined).next
+    const replacement = new Promise<Worker>(resolve => process.once('worker', resolve))
+    await writerThread.terminate()
+    await replacement
+    ring.writeLeft(800, tone(800, 1000), 0, 800)
+    ring.writeRight(800, tone(800, 1000), 0, 800)
+    await expect.poll(() => read(paths[1]!).channels[0]!.length, { timeout: 10_000 }).toBe(800)
+    writeFileSync(paths[2]!, '')
+    const lost = writer.split(next.id, join(paths[2]!, 'x.wav'), undefined)
+    await expect(lost.next).rejects.toMatchObject({ code: 'recording_path_not_writable' })
+    expect(await lost.ended).toEqual({ durationMs: 100, sampleRateHz: 8000, segments: 0 })
+  })
+
   it('closing the writer completes open recordings', async () => {
     const path = join(directory, 'closed.wav')
     const buffer = allocateRecordingRing()

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { Emitter, type ParleyError } from '@parley/kernel'
+import { Emitter, type ParleyError, type Samples } from '@parley/kernel'
 import { MediaError, type MediaErrorCode } from '../errors.ts'
 import type { RecordingSegments } from '../session/media-session.ts'
 import type { FinishedRecording, RecordingWriterCommand, RecordingWriterReport } from './recording-writer-messages.ts'
@@ -17,6 +17,9 @@ interface Recording {
   readonly swapChannels: boolean
   readonly segments: RecordingSegments | undefined
   readonly result: PromiseWithResolvers<FinishedRecording>
+  /** Position in the ring at which the recording begins; a recording that was split from another one has to learn it. */
+  readonly from: PromiseWithResolvers<Samples>
+  beginsAt: Samples | null
   finishing: boolean
   writersLost: number
 }
@@ -63,21 +66,57 @@ export class RecordingWriter {
   ): number {
     if (this.#worker === undefined || this.#closing !== undefined)
       throw new MediaError('recording_writer_closed', 'The recording writer is not running: start it first.')
+    const recording = this.#newRecording(ring, path, options.swapChannels ?? false, options.segments)
+    recording.beginsAt = 0
+    this.#postAdd(recording, false)
+    return recording.id
+  }
+
+  /**
+   * Ends a recording with the audio that both channels have, and writes what follows as another recording. `ended`: the first
+   * recording, complete. `next`: id of the other one and the position of the session at which it begins; it rejects with that one's
+   * failure, and then nothing more is recorded. Throws "unknown_recording".
+   */
+  split(
+    id: number,
+    path: string,
+    segments: RecordingSegments | undefined,
+  ): {
+    readonly ended: Promise<FinishedRecording>
+    readonly next: Promise<{ readonly id: number; readonly from: Samples }>
+  } {
+    const recording = this.#recordings.get(id)
+    if (recording === undefined || recording.finishing)
+      throw new MediaError('unknown_recording', `There is no recording ${id} to split.`)
+    recording.finishing = true
+    const next = this.#newRecording(recording.ring, path, recording.swapChannels, segments)
+    this.#post({ type: 'split', id, next: { id: next.id, path, segments } })
+    return { ended: recording.result.promise, next: next.from.promise.then(from => ({ id: next.id, from })) }
+  }
+
+  #newRecording(
+    ring: SharedArrayBuffer,
+    path: string,
+    swapChannels: boolean,
+    segments: RecordingSegments | undefined,
+  ): Recording {
     const recording: Recording = {
       id: this.#nextId++,
       ring,
       path,
-      swapChannels: options.swapChannels ?? false,
-      segments: options.segments,
+      swapChannels,
+      segments,
       result: Promise.withResolvers(),
+      from: Promise.withResolvers(),
+      beginsAt: null,
       finishing: false,
       writersLost: 0,
     }
-    // The caller of `finish` gets the rejection; without one it must not end the process.
+    // The callers of `finish` and `split` get the rejection; without one it must not end the process.
     recording.result.promise.catch(() => undefined)
+    recording.from.promise.catch(() => undefined)
     this.#recordings.set(recording.id, recording)
-    this.#postAdd(recording, false)
-    return recording.id
+    return recording
   }
 
   /**
@@ -125,6 +164,7 @@ export class RecordingWriter {
 
   #onReport(report: RecordingWriterReport): void {
     if (report.type === 'ready') this.#ready = true
+    if (report.type === 'begun') this.#begun(report.id, report.from)
     if (report.type === 'finished') this.#settle(report.id, report.recording)
     if (report.type === 'failed') this.#fail(report.id, new MediaError(report.code, report.message))
   }
@@ -135,13 +175,21 @@ export class RecordingWriter {
     // A thread that never got ready would fail again.
     const giveUp = this.#closing !== undefined || !this.#ready
     for (const recording of [...this.#recordings.values()])
-      if (++recording.writersLost >= MAX_WRITERS_LOST || giveUp) this.#fail(recording.id, writerLost(recording.path))
+      if (++recording.writersLost >= MAX_WRITERS_LOST || giveUp || recording.beginsAt === null)
+        this.#fail(recording.id, writerLost(recording.path))
     if (giveUp) return
     this.#spawn()
     for (const recording of this.#recordings.values()) {
       this.#postAdd(recording, true)
       if (recording.finishing) this.#post({ type: 'finish', id: recording.id })
     }
+  }
+
+  #begun(id: number, from: Samples): void {
+    const recording = this.#recordings.get(id)
+    if (recording === undefined) return
+    recording.beginsAt = from
+    recording.from.resolve(from)
   }
 
   #settle(id: number, finished: FinishedRecording): void {
@@ -156,11 +204,12 @@ export class RecordingWriter {
     // Stored for a later `finish`.
     if (!recording.finishing) this.#failed.set(id, error)
     recording.result.reject(error)
+    recording.from.reject(error)
     this.#failures.emit({ id, error })
   }
 
-  #postAdd({ id, ring, path, swapChannels, segments }: Recording, resume: boolean): void {
-    this.#post({ type: 'add', id, ring, path, swapChannels, resume, segments })
+  #postAdd({ id, ring, path, swapChannels, segments, beginsAt }: Recording, resume: boolean): void {
+    this.#post({ type: 'add', id, ring, path, swapChannels, resume, segments, from: beginsAt ?? 0 })
   }
 
   #post(command: RecordingWriterCommand): void {

@@ -3,13 +3,14 @@ import { type Ms, systemRandom } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { PortPool } from '../ports/port-pool.ts'
 import { allocateRecordingRing } from '../recorder/recording-ring.ts'
-import type { MediaPlane, MediaReport, MediaSession, MediaSessionOptions } from '../session/media-session.ts'
+import type { MediaPlane, MediaSession, MediaSessionOptions } from '../session/media-session.ts'
 import { MediaSessionHandle } from '../session/media-session-handle.ts'
 import type { SessionReply } from '../session/session-protocol.ts'
 import { SessionRings } from '../session/session-rings.ts'
 import { choosePacketIo, type PacketIoKind } from './choose-packet-io.ts'
 import { MediaThreadHandle } from './media-thread-handle.ts'
 import { RecordingWriter } from './recording-writer.ts'
+import { SessionRecording } from './session-recording.ts'
 import type { ThreadStalls, ThreadStatistics } from './thread-protocol.ts'
 
 interface ThreadedMediaPlaneOptions {
@@ -79,17 +80,21 @@ export class ThreadedMediaPlane implements MediaPlane {
       thread.load--
       throw error
     }
-    const recordingId =
-      recording === null || options.recording === undefined
-        ? null
-        : this.#writer.add(recording, options.recording.path, options.recording)
+    const recorded = new SessionRecording(this.#writer)
+    if (recording !== null && options.recording !== undefined) recorded.begin(recording, options.recording)
     const handle = new MediaSessionHandle({
       id,
       session: options,
       local: { address: this.#options.advertisedAddress ?? this.#options.bindAddress, port },
       rings,
       post: command => thread.post({ type: 'session', session: id, command }),
-      finish: () => this.#finish(id, port, thread, recordingId, options.recording?.path ?? ''),
+      finish: () => {
+        this.#sessions.delete(id)
+        thread.load--
+        this.#ports.release(performance.now(), port)
+        return recorded.finish()
+      },
+      split: next => recorded.split(next),
     })
     this.#sessions.set(id, { handle, thread })
     return handle
@@ -193,25 +198,6 @@ export class ThreadedMediaPlane implements MediaPlane {
         else this.#ports.release(performance.now(), port)
         if (!taken || attempt === OPEN_ATTEMPTS) throw error
       }
-    }
-  }
-
-  async #finish(
-    session: number,
-    port: number,
-    thread: MediaThreadHandle,
-    recordingId: number | null,
-    path: string,
-  ): Promise<MediaReport['recording']> {
-    this.#sessions.delete(session)
-    thread.load--
-    this.#ports.release(performance.now(), port)
-    if (recordingId === null) return null
-    try {
-      return { path, channels: 2, ...(await this.#writer.finish(recordingId)) }
-    } catch {
-      // The writer has reported why to its failure listeners; a call does not fail with its recording.
-      return null
     }
   }
 }

@@ -9,6 +9,7 @@ import type {
   MediaSession,
   MediaSessionOptions,
   MediaStatistics,
+  RecordingSplit,
   VoiceDetection,
   VoiceEdge,
 } from './media-session.ts'
@@ -31,6 +32,10 @@ interface MediaSessionHandleOptions {
    * Called when the core is closed or lost: releases the port and completes the recording; resolves with the recording.
    */
   readonly finish: () => Promise<MediaReport['recording']>
+  /** Splits the recording; `from`: null where no other one begins. Default: nothing is recorded in files. */
+  readonly split?: (
+    next: NonNullable<MediaSessionOptions['recording']> | null,
+  ) => Promise<{ readonly segments: number | null; readonly from: Samples | null }>
 }
 
 /** The call owner's side of a session, the same whether its core runs on a media thread or in place. */
@@ -126,6 +131,11 @@ export class MediaSessionHandle implements MediaSession {
 
   nextVoiceEdge(): VoiceEdge | null {
     return this.#options.rings.nextVoiceEdge()
+  }
+
+  async splitRecording(next: NonNullable<MediaSessionOptions['recording']> | null): Promise<RecordingSplit> {
+    const split = await this.#options.split?.(next)
+    return { segments: split?.segments ?? null, atSample: split?.from ?? this.heardPosition() }
   }
 
   /** Throws `MediaError` "unknown_session" for a session of another plane or format. */

@@ -128,6 +128,11 @@ export type InBandDigits = 'auto' | 'off' | 'on'
 
 export type RecordingSegments = 'also' | 'only'
 
+export interface RecordingSplit {
+  readonly segments: number | null
+  readonly atSample: Samples
+}
+
 /**
  * One call's audio, as seen by the thread that owns the call. Positions (`atSample`) are on the session's sample clock:
  * samples at the rate of `format` since `open`, the same for both directions, digits and playout.
@@ -183,6 +188,12 @@ export interface MediaSession {
    * dropped.
    */
   nextVoiceEdge(): VoiceEdge | null
+
+  /**
+   * Ends the recording, and records what follows as another one; null: records nothing more. Resolves with the segment files of the
+   * recording that ended, null where it failed or was none, and the position at which the next one begins.
+   */
+  splitRecording(next: NonNullable<MediaSessionOptions['recording']> | null): Promise<RecordingSplit>
 
   /**
    * Mixes what is received and sent from now on into what `listener` sends, 200 ms late. `listener` is a session of the same plane and format,

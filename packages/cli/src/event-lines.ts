@@ -11,6 +11,8 @@ export function describeEvent(event: CallEvent, format: AudioFormat): string | n
       return describeLegEvent(event.event, format)
     case 'timeline':
       return describeItem(event.item)
+    case 'handed-over':
+      return `handed over to run ${event.handOver.successor}`
     case 'ending':
       return null
     case 'ended': {

@@ -1,6 +1,6 @@
 import type { FlowMode, FlowOptions, Language, ModelRef, Plan } from '@parley/flow'
 import type { Ms, Time, UnixMs } from '@parley/kernel'
-import type { LanguageModel } from '@parley/providers'
+import type { ChatMessage, LanguageModel } from '@parley/providers'
 import type { EffectLedger, PolicyDecision } from './ledger.ts'
 import type { ActionRunner, CallFacts, KnowledgeSearcher } from './ports.ts'
 import type { ConversationEvent } from './protocol.ts'
@@ -11,6 +11,8 @@ export interface ConversationOptions {
   readonly mode: FlowMode
   /** Variables that the run was created with, and those that the inbound context returned. */
   readonly variables?: NonNullable<FlowOptions['variables']>
+  /** What was heard before, in the conversation of another agent that this one continues. Default: nothing. */
+  readonly history?: readonly ChatMessage[]
   readonly call: CallFacts
   /** What the agent can speak and understand, the language of the beginning first. Default the languages of the plan. */
   readonly languages?: readonly Language[]

@@ -46,10 +46,10 @@ export class Conversation {
   readonly #flow: FlowInterpreter
   readonly #events = new Emitter<ConversationEvent>()
   readonly #queue = new SerialQueue(() => this.#reportBusy())
-  readonly #memory = new Memory()
+  readonly #memory: Memory
   readonly #language: CallerLanguage
   readonly #record: ConversationRecord
-  readonly #speechQueue = new SpeechQueue(this.#memory, event => this.#emit(event))
+  readonly #speechQueue: SpeechQueue
   readonly #waits: WaitTimer
   readonly #modelRequests: PendingModelRequests
   readonly #unfinishedTurn: UnfinishedTurn
@@ -67,6 +67,8 @@ export class Conversation {
   constructor(options: ConversationOptions) {
     this.#options = options
     this.#events.listen(options.onEvent)
+    this.#memory = new Memory(options.history)
+    this.#speechQueue = new SpeechQueue(this.#memory, event => this.#emit(event))
     const { plan, mode, variables, time, clock, budgets } = options
     this.#language = new CallerLanguage(options.languages ?? languagesOfPlan(plan))
     this.#record = new ConversationRecord({ memory: this.#memory, clock, onFact: fact => this.#fact(fact) })
@@ -338,6 +340,11 @@ export class Conversation {
   /** What was heard, newest last, as messages for a model. */
   get memory(): readonly ChatMessage[] {
     return this.#memory.messages()
+  }
+
+  /** The variables that were set. */
+  get variables(): Readonly<Record<string, string>> {
+    return this.#flow.variables()
   }
 
   variable(name: string): string | undefined {

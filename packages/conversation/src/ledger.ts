@@ -51,6 +51,8 @@ export type Receipt =
   /** `resource_id`: the id of a room that was created, the name of one that was deleted. */
   | { readonly kind: 'rtc_room'; readonly resource_id: string }
   | { readonly kind: 'gateway_inference'; readonly attempt_id: string; readonly measurement_id: string | null }
+  /** What the effect wrote: the run that continues a call. */
+  | { readonly kind: 'transaction'; readonly table: string; readonly row_id: string }
 
 /** An effect that is about to be sent. */
 export interface EffectIntent {

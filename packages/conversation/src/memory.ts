@@ -2,6 +2,8 @@ import type { ChatMessage, ToolCall } from '@parley/providers'
 
 /** Maximum characters of a conversation in one model request; older turns are left out. */
 const MAX_CHARACTERS = 65_536
+/** Maximum characters of what was heard with another agent before. */
+const MAX_HISTORY_CHARACTERS = 16_384
 /** Maximum characters of one tool result. */
 const MAX_RESULT_CHARACTERS = 16_384
 
@@ -39,6 +41,13 @@ export class Memory {
   #entries: Entry[] = []
   readonly #calls = new Map<string, Call>()
   #nextCall = 1
+  /** What was heard with another agent before. */
+  readonly #history: readonly ChatMessage[]
+
+  /** `history`: what was heard before, newest last. Its newest turns are kept, without tool calls: this agent has other tools. */
+  constructor(history: readonly ChatMessage[] = []) {
+    this.#history = newestTurns(withoutTools(history), MAX_HISTORY_CHARACTERS)
+  }
 
   /** Adds a caller turn. Agent lines without words move behind it, since they will be heard after it. */
   user(text: string): void {
@@ -98,19 +107,18 @@ export class Memory {
 
   /** Messages of everything that was heard. */
   messages(): ChatMessage[] {
-    return inMessages(
-      this.#newest(this.#entries).filter(entry => entry.kind !== 'agent' || entry.line.state === 'heard'),
-    )
+    const heard = this.#newest(this.#entries).filter(entry => entry.kind !== 'agent' || entry.line.state === 'heard')
+    return [...this.#history, ...inMessages(heard)]
   }
 
   /** Like `messages`, with pending agent lines counted as heard, since text generated now is spoken after them. */
   messagesAhead(): ChatMessage[] {
-    return ahead(this.#newest(this.#entries))
+    return [...this.#history, ...ahead(this.#newest(this.#entries))]
   }
 
   /** `messagesAhead` as it would be after this caller turn. */
   messagesAfter(turn: string): ChatMessage[] {
-    return ahead(this.#newest([...this.#entries, { kind: 'user', text: turn }]))
+    return [...this.#history, ...ahead(this.#newest([...this.#entries, { kind: 'user', text: turn }]))]
   }
 
   /** The newest entries that fit, starting at a caller turn; a single turn that does not fit is cut between entries. */
@@ -132,6 +140,24 @@ export class Memory {
     const size = this.#entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
     if (size > 2 * MAX_CHARACTERS) this.#entries = this.#newest(this.#entries)
   }
+}
+
+function withoutTools(messages: readonly ChatMessage[]): ChatMessage[] {
+  return messages.flatMap(({ role, content }) =>
+    (role === 'user' || role === 'assistant') && content !== '' ? [{ role, content }] : [],
+  )
+}
+
+/** The newest messages of at most so many characters, from a turn of the caller on. */
+function newestTurns(messages: readonly ChatMessage[], characters: number): readonly ChatMessage[] {
+  let remaining = characters
+  let start = messages.length
+  for (let index = messages.length - 1; index >= 0; index--) {
+    remaining -= messages[index]!.content.length
+    if (remaining < 0) break
+    if (messages[index]!.role === 'user' || index === 0) start = index
+  }
+  return messages.slice(start)
 }
 
 function ahead(entries: readonly Entry[]): ChatMessage[] {

@@ -76,7 +76,13 @@ export type ConversationEvent =
   | { readonly type: 'question'; readonly question: Question }
   | { readonly type: 'await-opening'; readonly after_ms: Ms | null }
   /** A request to the call leg, sent after the speeches before it were heard and the policy allowed it. Answered by `legAnswered`. */
-  | { readonly type: 'leg-request'; readonly request_id: string; readonly request: LegRequest }
+  | {
+      readonly type: 'leg-request'
+      readonly request_id: string
+      readonly request: LegRequest
+      /** Its row in the ledger; null: it has none. */
+      readonly effect_id: string | null
+    }
   /** The caller waits for the model, an action or the call leg. `working`: for the model or an action, so that the agent will speak. */
   | { readonly type: 'busy'; readonly busy: boolean; readonly working: boolean }
   /** `offset_ms`: position on the run's clock. Default: now. */

@@ -1,14 +1,19 @@
 import { ANSWER_TO, type FlowInput, type FlowOutput, type LegAnswer, type LegRequest } from '@parley/flow'
 import { type ConversationContext, feed } from './conversation-context.ts'
-import type { Receipt } from './ledger.ts'
+import type { PolicyDecision, Receipt } from './ledger.ts'
 import { Transfers } from './transfers.ts'
 
 type Output<Type extends FlowOutput['type']> = Extract<FlowOutput, { type: Type }>
 
 /** Id, version and tool name of a transfer that a node requests, not an action of the draft. */
 const TRANSFER = { id: 'call.transfer', version: 1, name: 'transfer_call' }
+const SWAP: typeof TRANSFER = { id: 'agent.swap', version: 1, name: 'agent_swap' }
+
+/** Whom the run hands the call to is written in its publication; the ledger may deny it for reasons of the run. */
+const ALLOWED: PolicyDecision = { decision: 'allow', reason: null, policy_version: '1' }
 
 type LegOutput = Output<LegRequest['type']>
+type TransferOutput = Output<'transfer' | 'swap_agent'>
 
 /** The flow's requests to the call leg. Each is sent after the earlier speeches were heard; a transfer is a ledger effect. */
 export class TelephonyRequests {
@@ -23,14 +28,14 @@ export class TelephonyRequests {
   readonly #starting = new Set<Promise<void>>()
 
   constructor(context: ConversationContext) {
-    const { ledger, transferPolicy: policy, time } = context.options
+    const { ledger, time } = context.options
     this.#context = context
-    this.#transfers = new Transfers({ ledger, policy, time, onFact: context.onFact })
+    this.#transfers = new Transfers({ ledger, time, onFact: context.onFact })
   }
 
   begin(output: LegOutput, cause: FlowInput): void {
     this.#pending.set(output.request_id, output)
-    if (output.type === 'transfer') return this.#transfer(output, cause)
+    if (output.type === 'transfer' || output.type === 'swap_agent') return this.#transfer(output, cause)
     void this.#isStillTalking().then(isTalking => {
       if (isTalking) this.#send(output)
     })
@@ -46,9 +51,12 @@ export class TelephonyRequests {
     if (this.#transfers.settle(request_id, answer.outcome, receipt)) this.#transferred(request_id, answer.outcome)
   }
 
-  #send({ request_id, node_id: _node, action_id: _action, ...request }: LegOutput): void {
+  #send(
+    { request_id, node_id: _node, action_id: _action, ...request }: LegOutput,
+    effect_id: string | null = null,
+  ): void {
     const { emit, enqueue } = this.#context
-    enqueue(() => emit({ type: 'leg-request', request_id, request }))
+    enqueue(() => emit({ type: 'leg-request', request_id, request, effect_id }))
   }
 
   #feedAnswer(request_id: string, answer: LegAnswer): void {
@@ -56,9 +64,10 @@ export class TelephonyRequests {
     feed(this.#context, { ...answer, request_id })
   }
 
-  #transfer(output: Output<'transfer'>, cause: FlowInput): void {
-    const { request_id, node_id, destination } = output
-    const { memory, enqueue } = this.#context
+  #transfer(output: TransferOutput, cause: FlowInput): void {
+    const { request_id, node_id } = output
+    const { memory, enqueue, options } = this.#context
+    const to = output.type === 'transfer' ? { destination: output.destination } : { agent_id: output.agent_id }
     const action = this.#actionOf(output)
     const use = `${node_id} ${action.id}`
     const ordinal = this.#ordinals.get(use) ?? 0
@@ -66,17 +75,19 @@ export class TelephonyRequests {
     const call =
       output.action_id !== null && cause.type === 'tool_call'
         ? memory.called(action.name, cause.arguments, cause.request_id)
-        : memory.called(action.name, { destination }, request_id)
+        : memory.called(action.name, to, request_id)
     this.#transferring.set(request_id, call)
     const begun = this.#transfers
       .begin({
         requestId: request_id,
-        destination,
+        ...(output.type === 'transfer'
+          ? { kind: 'sip_transfer', policy: () => options.transferPolicy(output.destination) }
+          : { kind: 'run_admission', policy: () => ALLOWED }),
         action: { id: action.id, version: action.version },
         nodeId: node_id,
         ordinal,
         ready: () => this.#isStillTalking(),
-        send: () => this.#send(output),
+        send: effectId => this.#send(output, effectId),
       })
       .then(isSent => {
         this.#starting.delete(begun)
@@ -92,9 +103,10 @@ export class TelephonyRequests {
     this.#feedAnswer(request_id, { type: 'transfer_result', outcome })
   }
 
-  #actionOf({ action_id }: Output<'transfer'>): typeof TRANSFER {
+  #actionOf({ type, action_id }: TransferOutput): typeof TRANSFER {
     const action = this.#context.options.plan.actions.find(candidate => candidate.action_id === action_id)
-    return action === undefined ? TRANSFER : { id: action.action_id, version: action.version, name: action.name }
+    if (action === undefined) return type === 'transfer' ? TRANSFER : SWAP
+    return { id: action.action_id, version: action.version, name: action.name }
   }
 
   async #isStillTalking(): Promise<boolean> {

@@ -4,19 +4,20 @@ import type { TimelineFact } from './timeline.ts'
 
 interface TransferRequest {
   readonly requestId: string
-  readonly destination: string
+  readonly kind: 'sip_transfer' | 'run_admission'
+  /** Decides whether it may be sent, once it is ready. */
+  readonly policy: () => PolicyDecision
   readonly action: EffectIntent['action']
   readonly nodeId: string
   readonly ordinal: number
   /** Resolves to true when preceding speech has ended; false: the conversation is over. */
   readonly ready: () => Promise<boolean>
-  /** Requests the transfer from the phone leg. */
-  readonly send: () => void
+  /** Requests the transfer. `effectId`: its row in the ledger. */
+  readonly send: (effectId: string) => void
 }
 
 interface TransferOptions {
   readonly ledger: EffectLedger
-  readonly policy: (destination: string) => PolicyDecision
   readonly time: Time
   readonly onFact: (fact: TimelineFact) => void
 }
@@ -32,7 +33,7 @@ type Phase = Extract<TimelineFact, { kind: 'action' }>['phase']
 
 const UNAVAILABLE: PolicyDecision = { decision: 'unavailable', reason: null, policy_version: '1' }
 
-/** Transfers as ledger effects: each is recorded and allowed by the policy before it is requested from the phone leg. */
+/** Transfers, to numbers and to other agents, as ledger effects: each is recorded and allowed by the policy before it is requested. */
 export class Transfers {
   readonly #options: TransferOptions
   readonly #sent = new Map<string, SentTransfer>()
@@ -65,8 +66,8 @@ export class Transfers {
     return false
   }
 
-  #intend({ action, nodeId, ordinal }: TransferRequest): Promise<EffectRecord> {
-    return this.#options.ledger.intend({ kind: 'sip_transfer', action, node_id: nodeId, ordinal })
+  #intend({ kind, action, nodeId, ordinal }: TransferRequest): Promise<EffectRecord> {
+    return this.#options.ledger.intend({ kind, action, node_id: nodeId, ordinal })
   }
 
   /**
@@ -78,7 +79,7 @@ export class Transfers {
     effectId: string,
   ): Promise<{ readonly code: string; readonly reason: string } | null> {
     if (!(await request.ready())) return this.#denyAfterEnd(effectId)
-    const { decision, state } = await this.#options.ledger.decide(effectId, this.#verdict(request.destination))
+    const { decision, state } = await this.#options.ledger.decide(effectId, verdict(request.policy))
     const isAllowed = decision?.decision === 'allow' && state === 'intended'
     if (!isAllowed) return this.#refused(effectId, state, 'policy_denied', decision?.reason ?? 'no policy decision')
     return (await request.ready()) ? null : this.#denyAfterEnd(effectId)
@@ -93,20 +94,12 @@ export class Transfers {
     return { code, reason }
   }
 
-  #verdict(destination: string): PolicyDecision {
-    try {
-      return this.#options.policy(destination)
-    } catch {
-      return UNAVAILABLE
-    }
-  }
-
   #send(request: TransferRequest, effectId: string): void {
     const { promise, resolve: written } = Promise.withResolvers<void>()
     this.#unwritten.add(promise)
     void promise.then(() => this.#unwritten.delete(promise))
     this.#sent.set(request.requestId, { request, effectId, startedAt: this.#options.time.now(), written })
-    request.send()
+    request.send(effectId)
   }
 
   /** Returns false when no transfer with this id is pending. */
@@ -162,5 +155,13 @@ export class Transfers {
 
   #error(code: string, message: string): void {
     this.#options.onFact({ kind: 'error', code, message })
+  }
+}
+
+function verdict(policy: () => PolicyDecision): PolicyDecision {
+  try {
+    return policy()
+  } catch {
+    return UNAVAILABLE
   }
 }

@@ -1,12 +1,22 @@
 import type { PreemptiveGenerationReport, TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
+import type { LegRequest } from '@parley/flow'
 import type { CallLeg, LegEvent } from '@parley/leg'
+import type { ChatMessage } from '@parley/providers'
 import type { LocalEnding } from './outcome.ts'
+
+/** A flow's request that another agent continues the call. */
+export type SwapRequest = LegRequest & { readonly type: 'swap_agent' }
 
 /** What a handler may do with its call. */
 export interface CallControl {
   readonly leg: CallLeg
-  /** Ends the call: speech stops, then BYE. The first reason given stands. */
+  /** Ends the call: speech stops, then BYE. The first reason given stands. After `swapAgent` "transferred" hands the call over instead. */
   end(why: LocalEnding): void
+  /**
+   * Prepares another agent to continue the call. Resolves with the id of its run; null: none can. Never rejects. Absent: no agent can.
+   * `effectId`: the row of the request in the run's ledger.
+   */
+  swapAgent?(request: SwapRequest, effectId: string): Promise<string | null>
   /** Adds an item to the timeline. */
   addTimelineItem(item: TimelineItem): void
 }
@@ -21,11 +31,21 @@ export interface CallHandler {
   updateVariables?(values: Readonly<Record<string, string>>): void
   /** Value of a variable of the flow. Absent: the handler has no variables. */
   variable?(name: string): string | undefined
+  /** What an agent that continues the call takes over. Absent: nothing. */
+  carriedOver?(): CarriedConversation
   /** Stops speaking for good, because the call is ending. */
   stop(): void
   /** Resolves when no action of the handler is in progress; never rejects. */
   settled(): Promise<void>
   readonly result: CallHandlerResult
+}
+
+/** What an agent that continues a call takes over from the one before. */
+export interface CarriedConversation {
+  /** What was heard so far, as a model reads it. */
+  readonly history: readonly ChatMessage[]
+  /** The variables of the flow that were set. */
+  readonly variables: Readonly<Record<string, string>>
 }
 
 /** What a handler reports when the call is over. */
@@ -38,4 +58,15 @@ export interface CallHandlerResult {
   readonly latencies: readonly TurnLatency[]
   /** What preemptive generation cost and saved; null where no model is used. */
   readonly preemptive: PreemptiveGenerationReport | null
+}
+
+/** What a run knows when another one continues its call. */
+export interface HandOver {
+  readonly result: CallHandlerResult
+  /** Segments of the recording so far; null: it failed, or there is none. */
+  readonly segments: number | null
+  /** Id of the run that continues the call. */
+  readonly successor: string
+  /** Resolves when the handler has settled, or after some seconds. */
+  readonly settled: Promise<void>
 }

@@ -1,13 +1,11 @@
 import type { LegOptions, SipCallLeg } from '@parley/leg'
-import type { Call, CallEvent, RunOfCall } from './call.ts'
+import type { Call, CallOwner } from './call.ts'
 import type { CallControl, CallHandler } from './call-handler.ts'
 
 /** Decisions about a call, inbound or outbound, that precede its media, and callbacks for its progress. */
-export interface CallPlan {
+export interface CallPlan extends CallOwner {
   /** Creates the handler of the call. Called once, before the answer; when it throws, the call ends as failed. */
   readonly createHandler: HandlerFactory
-  /** The run of the call; default: it is none. */
-  readonly run?: RunOfCall
   /** Null: not recorded. */
   readonly recording: NonNullable<LegOptions['recording']> | null
   /**
@@ -17,7 +15,6 @@ export interface CallPlan {
   readonly whileRinging?: (leg: SipCallLeg) => Promise<RingingDecision>
   /** Called when the handler is created, before the first event. */
   onCall?(call: Call): void
-  onEvent?(event: CallEvent, call: Call): void
   /** Called instead of `onCall` when the call ends before it has a handler. */
   onAbandoned?(reason: AbandonReason): void
 }

@@ -1,8 +1,9 @@
 import type { PreemptiveGenerationReport, TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
-import type { Ms, Time, Timer } from '@parley/kernel'
-import type { CallLeg, LegEnd, LegEvent, LegTransport } from '@parley/leg'
+import { type Ms, msToSamples, type Samples, type Time, type Timer } from '@parley/kernel'
+import type { CallLeg, LegEnd, LegEvent, LegOptions, LegTransport } from '@parley/leg'
 import type { OwnedRun } from '@parley/runs'
-import type { CallControl, CallHandler } from './call-handler.ts'
+import type { CallControl, CallHandler, CarriedConversation, HandOver, SwapRequest } from './call-handler.ts'
+import { continuedEvent, continuedLeg, firstEvents } from './continued-leg.ts'
 import { type LocalEnding, type RunResult, runResult } from './outcome.ts'
 import type { Ticker } from './ticker.ts'
 
@@ -10,7 +11,7 @@ import type { Ticker } from './ticker.ts'
 const SETTLE_MS: Ms = 5000
 
 /** The run of a call, and its environment. */
-export type RunOfCall = Pick<OwnedRun, 'runId' | 'scope'>
+type RunOfCall = Pick<OwnedRun, 'runId' | 'scope'>
 
 interface CallOptions {
   readonly leg: CallLeg
@@ -21,13 +22,40 @@ interface CallOptions {
   /** The engine hangs up after this long, whatever the handler does; default 25 hours. */
   readonly maxDurationMs?: Ms
   readonly onEvent?: (event: CallEvent, call: Call) => void
-  /** The run of the call; default: it is none. */
+  /** The run of the call; default: it is none. Gets each event after `onEvent`. */
+  readonly owner?: CallOwner
+}
+
+/** Prepares the run and the agent that continue a call; null: none can. Never rejects. */
+export type PrepareSuccessor = (request: SwapRequest, effectId: string, call: Call) => Promise<Successor | null>
+
+/** What a call gets from its run: who hears of its events, and who can continue it. */
+export interface CallOwner {
+  /** Default: the call is no run. */
   readonly run?: RunOfCall
+  onEvent?(event: CallEvent, call: Call): void
+  /** Default: no other agent can continue the call. */
+  readonly prepareSuccessor?: PrepareSuccessor
+}
+
+/** A run and an agent that are ready to continue a call. */
+export interface Successor extends CallOwner {
+  readonly run: RunOfCall
+  /** Null: the rest of the call is not recorded. */
+  readonly recording: NonNullable<LegOptions['recording']> | null
+  /** Creates the handler of the rest of the call. */
+  createHandler(control: CallControl, carried: CarriedConversation): CallHandler
+  /** Called when the handler is created, before its first event. */
+  onCall(call: Call): void
+  /** Called instead of `onCall` when the call ended before. */
+  onAbandoned(): void
 }
 
 export type CallEvent =
   | { readonly type: 'leg'; readonly event: LegEvent }
   | { readonly type: 'timeline'; readonly item: TimelineItem }
+  /** Another agent continues the call, in a run of its own; the last event for the owner before. */
+  | { readonly type: 'handed-over'; readonly handOver: HandOver }
   /** Either side has begun to end the call. Emitted once. */
   | { readonly type: 'ending' }
   | { readonly type: 'ended'; readonly report: CallReport }
@@ -49,11 +77,15 @@ export interface CallReport {
 /** Owns a call of either direction: its leg, its handler, and its report at the end. */
 export class Call {
   readonly leg: CallLeg
-  /** Undefined: the call is no run. */
-  readonly run: RunOfCall | undefined
   /** Resolves when the call is over, its recording complete and its handler settled; never rejects. */
   readonly report: Promise<CallReport>
-  readonly #handler: CallHandler | null
+  #handler: CallHandler | null
+  #owner: CallOwner
+  /** Position at which the run of the call began; its clock counts from there. */
+  #origin: Samples = 0
+  /** Ready to continue the call. */
+  #successor: Successor | null = null
+  #handingOver: Promise<void> | null = null
   readonly #time: Time
   readonly #ticker: Ticker
   readonly #onEvent: CallOptions['onEvent']
@@ -65,26 +97,28 @@ export class Call {
 
   constructor(options: CallOptions) {
     this.leg = options.leg
-    this.run = options.run
+    this.#owner = options.owner ?? {}
     this.#time = options.time
     this.#ticker = options.ticker
     this.#onEvent = options.onEvent
-    this.#handler = this.#createHandler(options.createHandler)
+    this.#handler = this.#create(options.createHandler, this.leg, this.#owner)
     this.#limit = this.#time.at(this.#time.now() + (options.maxDurationMs ?? 25 * 3_600_000), () =>
       this.#end('max_duration'),
     )
     this.report = new Promise(resolve => {
       this.leg.onEvent(event => {
         if (event.type !== 'ended') return this.#onLeg(event)
-        this.#emitEnding()
-        void this.#reportOf(event.end).then(report => {
-          resolve(report)
-          this.#emit({ type: 'leg', event })
-          this.#emit({ type: 'ended', report })
-        })
+        // A call that is being handed over ends in the run of the agent that continues it.
+        if (this.#handingOver === null) this.#onLegEnded(event, resolve)
+        else void this.#handingOver.then(() => this.#onLegEnded(event, resolve))
       })
     })
     if (this.#handler === null) this.leg.hangUp()
+  }
+
+  /** The run of the call; undefined: the call is no run. */
+  get run(): RunOfCall | undefined {
+    return this.#owner.run
   }
 
   /** An operator ends the call: speech stops, then CANCEL or BYE. */
@@ -104,17 +138,34 @@ export class Call {
     return true
   }
 
+  /** The variables of the agent's flow that were set. */
+  get variables(): Readonly<Record<string, string>> {
+    return this.#handler?.carriedOver?.().variables ?? {}
+  }
+
   /** Value of a variable of the agent's flow. */
   variable(name: string): string | undefined {
     return this.#handler?.variable?.(name)
   }
 
-  #createHandler(createHandler: CallOptions['createHandler']): CallHandler | null {
+  #create(createHandler: CallOptions['createHandler'], leg: CallLeg, owner: CallOwner): CallHandler | null {
     try {
       return createHandler({
-        leg: this.leg,
-        end: why => this.#end(why),
-        addTimelineItem: item => this.#emit({ type: 'timeline', item }),
+        leg,
+        end: why => {
+          if (owner === this.#owner) this.#end(why)
+        },
+        swapAgent: async (request, effectId) => {
+          const successor = await owner.prepareSuccessor?.(request, effectId, this)
+          if (successor === undefined || successor === null) return null
+          if (this.#isEnding || owner !== this.#owner) {
+            successor.onAbandoned()
+            return null
+          }
+          this.#successor = successor
+          return successor.run.runId
+        },
+        addTimelineItem: item => this.#emit({ type: 'timeline', item }, owner),
       })
     } catch {
       this.#ending = 'internal'
@@ -123,9 +174,10 @@ export class Call {
   }
 
   /** A listener's error ends its own call and no other. It may come from a timer, where no caller would catch it. */
-  #emit(event: CallEvent): void {
+  #emit(event: CallEvent, owner: CallOwner = this.#owner): void {
     try {
       this.#onEvent?.(event, this)
+      owner.onEvent?.(event, this)
     } catch {
       this.#ending ??= 'internal'
       this.leg.hangUp()
@@ -141,7 +193,16 @@ export class Call {
       this.#ending ??= 'transferred'
       this.#emitEnding()
     }
-    this.#guarded(handler => handler.onLeg(event))
+    this.#guarded(handler => handler.onLeg(this.#origin === 0 ? event : continuedEvent(event, this.#origin)))
+  }
+
+  #onLegEnded(event: LegEvent & { readonly type: 'ended' }, resolve: (report: CallReport) => void): void {
+    this.#emitEnding()
+    void this.#reportOf(event.end).then(report => {
+      resolve(report)
+      this.#emit({ type: 'leg', event })
+      this.#emit({ type: 'ended', report })
+    })
   }
 
   /** An exception of the handler ends its own call and no other. */
@@ -155,15 +216,62 @@ export class Call {
   }
 
   #end(why: LocalEnding): void {
+    const successor = this.#successor
+    if (why === 'transferred' && successor !== null && this.#ending === null) {
+      this.#successor = null
+      this.#handingOver = this.#handOver(successor)
+      return
+    }
     this.#ending ??= why
     this.#guarded(handler => handler.stop())
     this.leg.hangUp()
     this.#emitEnding()
   }
 
+  /** The successor's handler takes the place of the present one. Never rejects. */
+  async #handOver(successor: Successor): Promise<void> {
+    const before = this.#handler
+    const carried = before?.carriedOver?.() ?? { history: [], variables: {} }
+    this.#guarded(handler => handler.stop())
+    const owner = this.#owner
+    const settled = this.#settled(before)
+    this.#handler = null
+    const { segments, atSample } = await this.leg
+      .splitRecording(successor.recording)
+      .catch(() => ({ segments: null, atSample: this.leg.heardPosition() }))
+    if (before !== null)
+      this.#emit(
+        { type: 'handed-over', handOver: { result: before.result, segments, successor: successor.run.runId, settled } },
+        owner,
+      )
+    this.#owner = successor
+    this.#origin = atSample
+    this.#skipTo(atSample)
+    this.#handler = this.#create(
+      line => successor.createHandler(line, carried),
+      continuedLeg(this.leg, atSample),
+      successor,
+    )
+    successor.onCall(this)
+    if (this.#handler === null) return this.leg.hangUp()
+    for (const event of firstEvents(this.leg.heardPosition())) {
+      successor.onEvent?.({ type: 'leg', event }, this)
+      this.#guarded(handler => handler.onLeg(continuedEvent(event, atSample)))
+    }
+    this.#handingOver = null
+  }
+
+  /** What was heard before `position` belongs to the recording of the agent before. */
+  #skipTo(position: Samples): void {
+    const block = new Int16Array(msToSamples(20, this.leg.format))
+    while (this.leg.heardPosition() < position && this.leg.readHeard(block) > 0);
+  }
+
   #emitEnding(): void {
     if (this.#isEnding) return
     this.#isEnding = true
+    this.#successor?.onAbandoned()
+    this.#successor = null
     this.#emit({ type: 'ending' })
   }
 
@@ -171,7 +279,7 @@ export class Call {
     this.#stopReading?.()
     this.#limit?.cancel()
     this.#guarded(handler => handler.stop())
-    await this.#settled()
+    await this.#settled(this.#handler)
     const result = this.#handler?.result
     return {
       run: runResult(end, this.#ending, this.leg.sentCredentials),
@@ -187,8 +295,7 @@ export class Call {
   }
 
   /** Resolves when the handler has settled, or after `SETTLE_MS`, so that a server that never answers does not keep the call. */
-  #settled(): Promise<void> {
-    const handler = this.#handler
+  #settled(handler: CallHandler | null): Promise<void> {
     if (handler === null) return Promise.resolve()
     return new Promise(resolve => {
       const timer = this.#time.at(this.#time.now() + SETTLE_MS, resolve)

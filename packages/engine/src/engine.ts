@@ -161,11 +161,8 @@ export class Engine {
       time: this.endpoint.time,
       ticker: this.#ticker,
       createHandler,
-      ...(plan.run !== undefined && { run: plan.run }),
-      onEvent: (event, owner) => {
-        onEvent?.(owner, event)
-        plan.onEvent?.(event, owner)
-      },
+      owner: plan,
+      ...(onEvent !== undefined && { onEvent: (event: CallEvent, live: Call) => onEvent(live, event) }),
     })
     this.#calls.add(call)
     void call.report.then(() => this.#calls.delete(call))

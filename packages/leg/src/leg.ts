@@ -4,7 +4,9 @@ import type {
   MediaParameters,
   MediaReport,
   MediaSession,
+  MediaSessionOptions,
   MediaStatistics,
+  RecordingSplit,
   VoiceDetection,
   VoiceEdge,
 } from '@parley/media'
@@ -43,6 +45,8 @@ export interface CallLeg {
   readHeard(into: Int16Array): Samples
   /** See `MediaSession.setBackground`. */
   setBackground(loop: Int16Array | null, gain: number): void
+  /** See `MediaSession.splitRecording`. */
+  splitRecording(next: NonNullable<MediaSessionOptions['recording']> | null): Promise<RecordingSplit>
   /** See `MediaSession.playTo`. */
   playTo(listener: MediaSession): () => void
   /** See `MediaSession.detectVoice`. */

@@ -4,7 +4,9 @@ import type {
   MediaParameters,
   MediaReport,
   MediaSession,
+  MediaSessionOptions,
   MediaStatistics,
+  RecordingSplit,
   VoiceDetection,
   VoiceEdge,
 } from '@parley/media'
@@ -205,6 +207,10 @@ export class SipCallLeg implements CallLeg {
 
   readHeard(into: Int16Array): Samples {
     return this.#media.readHeard(into)
+  }
+
+  splitRecording(next: NonNullable<MediaSessionOptions['recording']> | null): Promise<RecordingSplit> {
+    return this.#media.splitRecording(next)
   }
 
   setBackground(loop: Int16Array | null, gain: number): void {

@@ -13,6 +13,7 @@ import type {
   MediaSession,
   MediaSessionOptions,
   MediaStatistics,
+  RecordingSplit,
   VoiceDetection,
   VoiceEdge,
 } from '@parley/media'
@@ -217,6 +218,10 @@ export class WebLeg implements CallLeg {
 
   readHeard(into: Int16Array): Samples {
     return this.#media.readHeard(into)
+  }
+
+  splitRecording(next: NonNullable<MediaSessionOptions['recording']> | null): Promise<RecordingSplit> {
+    return this.#media.splitRecording(next)
   }
 
   setBackground(loop: Int16Array | null, gain: number): void {

@@ -3,7 +3,6 @@ import type { ImportWarning, PartFinding } from './findings.ts'
 import type { JsonObject } from './node-type.ts'
 import type { NodeAnswer } from './requests.ts'
 import type { ConversationView, ToolStep } from './steps.ts'
-import { json } from './values/json.ts'
 import { actionId } from './values/names.ts'
 import { text } from './values/text.ts'
 
@@ -60,8 +59,6 @@ type StrictSchema<Kind extends string, Fields extends z.core.$ZodLooseShape> = R
 export interface ActionKind<Schema extends z.ZodObject> extends ActionBehaviour<z.output<Schema>> {
   readonly kind: string
   readonly schema: Schema
-  /** False: drafts store such actions unchanged, and the model is not offered them. */
-  readonly isRunnable: boolean
   /** The `type` of such a tool in an export. */
   readonly exportType: string
 }
@@ -73,17 +70,5 @@ export function defineAction<const Kind extends string, Fields extends z.core.$Z
   >,
 ): ActionKind<StrictSchema<Kind, Fields>> {
   const { fields, ...behaviour } = definition
-  return { ...behaviour, schema: strictSchema(definition.kind, fields), isRunnable: true }
-}
-
-/** Defines a kind of action that does not run yet: drafts store its actions unchanged. */
-export function defineStoredAction<const Kind extends string>(kind: Kind) {
-  return {
-    kind,
-    exportType: kind,
-    schema: z.object({ ...everyAction, kind: z.literal(kind) }).catchall(json),
-    isRunnable: false,
-    parameters: () => ({}),
-    use: (): ToolStep => ({ next: 'ignore' }),
-  }
+  return { ...behaviour, schema: strictSchema(definition.kind, fields) }
 }

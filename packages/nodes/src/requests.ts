@@ -29,6 +29,15 @@ export type LegRequest =
       readonly destination: string
       readonly custom_sip_headers: Readonly<Record<string, string>>
     }
+  /** Another agent continues the call, in a run of its own. Answered by `transfer_result`. */
+  | {
+      readonly type: 'swap_agent'
+      readonly agent_id: string
+      /** Null: the agent's head. */
+      readonly agent_version: number | null
+      readonly keep_current_voice: boolean
+      readonly keep_current_language: boolean
+    }
 
 /** The answer to a {@link NodeRequest}. */
 export type NodeAnswer =
@@ -46,6 +55,7 @@ export const ANSWER_TO = {
   extract: 'inferred',
   press_digits: 'digits_pressed',
   transfer: 'transfer_result',
+  swap_agent: 'transfer_result',
 } as const satisfies Record<NodeRequest['type'], NodeAnswer['type']>
 
 /** The answer to each request where there is no call leg, as in a text conversation. */
@@ -54,6 +64,7 @@ export const ANSWER_WITHOUT_LEG: {
 } = {
   press_digits: { type: 'digits_pressed' },
   transfer: { type: 'transfer_result', outcome: 'failed' },
+  swap_agent: { type: 'transfer_result', outcome: 'failed' },
 }
 
 export function isLegRequest<Output extends { readonly type: string }>(

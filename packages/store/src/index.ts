@@ -291,6 +291,12 @@ export {
 export { listRuns, type RunRow, readRun } from './runs/runs.ts'
 export { listSipMessages, type SipMessageRow, storeSipMessages } from './runs/sip-messages.ts'
 export { type StartingRun, startingRun } from './runs/starting-run.ts'
+export {
+  admitSuccessor,
+  type SuccessorAdmission,
+  type SuccessorPublication,
+  successorPublication,
+} from './runs/successor.ts'
 export { readTranscript, type TranscriptRow, writeCheckpoint } from './runs/transcripts.ts'
 export { type CallSlot, takeCallSlot } from './runs/trunk-rate.ts'
 export {

@@ -153,6 +153,8 @@ export interface RunOwnershipTable extends OfRun {
   last_seq: number
   cancel_asked: boolean
   last_update: number
+  source_run_id: string | null
+  successor_run_id: string | null
 }
 
 export interface RunEventsTable extends OfRun {

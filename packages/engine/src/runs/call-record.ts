@@ -4,6 +4,7 @@ import type { LegEnd, LegEvent } from '@parley/leg'
 import type { OwnedRun, OwnedRunEnding } from '@parley/runs'
 import type { JsonObject } from '@parley/store'
 import type { Call, CallEvent, CallReport } from '../call.ts'
+import type { HandOver } from '../call-handler.ts'
 import type { CallLadders } from '../ladder/call-ladders.ts'
 import { type FailureDetail, machineDisposition, type RunResult } from '../outcome.ts'
 import type { RecordedCall } from '../voice/call-inputs.ts'
@@ -17,6 +18,8 @@ interface CallRecordOptions {
   /** Default phone. Runs of other channels have no phone state, and their end is no SIP effect. */
   readonly channel?: 'phone' | 'web'
   readonly time: Time
+  /** The run continues a call that reached the trunk before. Default false. */
+  readonly continues?: boolean
   /** Closes the run's recording before the run is finished. */
   readonly recordings: Pick<Recordings, 'close'>
   /** Awaited before the run is finished, while its effects can still be written. Default: nothing. */
@@ -151,6 +154,8 @@ export class CallRecord {
         if (event.item.kind === 'contact') this.#isDetected = true
         if (event.item.kind === 'utterance') this.#onUtterance(event.item.role, call)
         return
+      case 'handed-over':
+        return void this.#handedOver(event.handOver, call)
       case 'ending':
         return this.#onEnding(call)
       case 'ended':
@@ -252,6 +257,32 @@ export class CallRecord {
     await this.#finish(this.#endingOf(report), report)
   }
 
+  /** The run ends, and the call goes on in another one. */
+  async #handedOver({ result, segments, successor, settled }: HandOver, call: Call): Promise<void> {
+    if (this.#isOver) return
+    this.#isOver = true
+    // Commands for this run do not concern the call any more.
+    this.#call = null
+    this.#endedAt = this.#options.time.now()
+    this.enter('terminating', 'ending')
+    const quality = qualityOf(await call.leg.statistics())
+    await settled
+    await this.#options.recordings.close(this.#run.runId, segments)
+    this.#run.checkpoint(result.utterances)
+    if (this.#inputs !== null) await this.#run.storeInputs(this.#inputs.finish())
+    const connected_ms = this.#connectedMs()
+    const ending: OwnedRunEnding = {
+      state: 'completed',
+      phone_state: 'ended',
+      outcome: { kind: 'transferred', detail: `agent_swap:${successor}`, sip_status: null, ended_by: 'agent' },
+      disposition: 'transferred',
+      latency: latencyOf(result),
+      ...(connected_ms !== null && { connected_ms }),
+      ...(quality !== null && { quality: { ...quality } }),
+    }
+    await this.#finish(ending, null)
+  }
+
   #endingOf(report: CallReport): OwnedRunEnding {
     if (report.end.cause === 'withheld' && !report.end.inviteSent) {
       if (this.#isCancelled) return CANCELLED
@@ -272,14 +303,15 @@ export class CallRecord {
       detail,
       sip_status = null,
     } = (last.outcome ?? {}) as Partial<NonNullable<RunResult['outcome']>>
-    const { direction } = this.#options
+    const { direction, continues = false } = this.#options
     this.#options.onOver({
       direction,
       state: last.state,
       outcome: kind,
       connectedMs: this.#connectedMs(),
       sipStatus: sip_status,
-      reachedTrunk: direction === 'inbound' || this.#dialledAt !== null || detail === 'trunk_unreachable',
+      reachedTrunk:
+        !continues && (direction === 'inbound' || this.#dialledAt !== null || detail === 'trunk_unreachable'),
       postDialDelayMs: this.#dialledAt === null || this.#rangAt === null ? null : this.#rangAt - this.#dialledAt,
       report,
     })
@@ -318,7 +350,7 @@ function dispositionOf(outcome: RunResult['outcome'], answered: boolean): string
   return machineDisposition(outcome.detail) ?? (answered ? null : outcome.detail) ?? outcome.kind
 }
 
-function latencyOf({ latencies }: CallReport): JsonObject {
+function latencyOf({ latencies }: Pick<CallReport, 'latencies'>): JsonObject {
   return Object.fromEntries(
     LATENCIES.map(name => {
       const found = percentiles(latencies.map(latency => latency[name]))

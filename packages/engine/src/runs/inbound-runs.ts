@@ -27,7 +27,7 @@ import { requestInboundContext } from './inbound-context.ts'
 import { InboundRate } from './inbound-rate.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { RefusedCalls } from './refused-calls.ts'
-import { factsOf, type ReadyRun, runHandler, runPlan, wantsRecording } from './run-plan.ts'
+import { type CallSwaps, factsOf, type ReadyRun, runHandler, runPlan, wantsRecording } from './run-plan.ts'
 import { countryOf, trunkMedia, trunkSources } from './trunk-details.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 import { numberRulesOf } from './trunk-numbers.ts'
@@ -43,6 +43,8 @@ interface InboundRunsOptions {
   readonly registeredOn?: (flowId: string) => readonly InboundTrunk[]
   readonly agents: AgentFactory
   readonly recordings: Recordings
+  /** Default: no other agent can continue a call. */
+  readonly swaps?: CallSwaps
   readonly time: Time
   /** Default: no SIP messages are stored. */
   readonly ladders?: CallLadders
@@ -241,7 +243,7 @@ export class InboundRuns implements InboundRouter {
   }
 
   async #begin(run: OwnedRun, trunk: InboundTrunk, invite: SipRequest): Promise<InboundDecision> {
-    const { database, recordings, agents, time, onProblem } = this.#options
+    const { database, recordings, agents, swaps, time, onProblem } = this.#options
     const { scope } = trunk
     const record = this.#record(run, invite, trunk)
     try {
@@ -251,7 +253,11 @@ export class InboundRuns implements InboundRouter {
       const agent = await agents.create({ scope, agent_id, version, plan })
       const recording = wantsRecording(plan) ? await openRecording(recordings, run) : null
       const media = trunkMedia(trunk.details)
-      return { kind: 'taken', ...media, plan: this.#plan({ run, start, trunk, agent, record, time }, recording) }
+      return {
+        kind: 'taken',
+        ...media,
+        plan: this.#plan({ run, start, trunk, agent, record, time, ...(swaps && { swaps }) }, recording),
+      }
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'internal'
       // `Recordings` reports this error itself, once for many calls.

@@ -28,7 +28,7 @@ import { variableHeaders } from './custom-headers.ts'
 import { DialEffect } from './dial-effect.ts'
 import { dialTarget } from './dial-target.ts'
 import { openRecording, type Recordings } from './recordings.ts'
-import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
+import { type CallSwaps, policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
 
 /** Longest wait of a call for its turn on the trunk. */
 const MAX_SLOT_WAIT_MS: Ms = 60_000
@@ -40,6 +40,8 @@ interface OutboundRunsOptions {
   readonly sealer: Sealer
   readonly agents: AgentFactory
   readonly recordings: Recordings
+  /** Default: no other agent can continue a call. */
+  readonly swaps?: CallSwaps
   readonly time: Time
   /** Default: no SIP messages are stored. */
   readonly ladders?: CallLadders
@@ -113,7 +115,7 @@ export class OutboundRuns {
   }
 
   async #begin(run: OwnedRun, place: CallPlace): Promise<void> {
-    const { database, recordings, time, onOver, onProblem } = this.#options
+    const { database, recordings, swaps, time, onOver, onProblem } = this.#options
     const record = new CallRecord({
       run,
       direction: 'outbound',
@@ -137,7 +139,7 @@ export class OutboundRuns {
       if (record.isStopped) throw new SetupFailure(undialled('internal'))
       // From here on its recording is on this engine's disk, so the run cannot be released for another engine.
       record.enter('preparing')
-      await this.#dial({ run, record, ...ready, time }, place)
+      await this.#dial({ run, record, ...ready, time, ...(swaps && { swaps }) }, place)
     } catch (error) {
       await this.#endUndialled(run, record, effectId, error)
       place.release()

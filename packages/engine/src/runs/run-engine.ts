@@ -10,6 +10,7 @@ import { CallLadders, type LadderMessage } from '../ladder/call-ladders.ts'
 import { CallListeners } from '../web/call-listeners.ts'
 import { WebRuns } from '../web/web-runs.ts'
 import type { AgentFactory } from './agent-factory.ts'
+import { AgentSwaps } from './agent-swaps.ts'
 import type { CallRecordEnd } from './call-record.ts'
 import { InboundRuns } from './inbound-runs.ts'
 import { OutboundRuns } from './outbound-runs.ts'
@@ -80,6 +81,7 @@ export class RunEngine {
     directory: TrunkDirectory,
     registrations: TrunkRegistrations,
     ladders: CallLadders,
+    swaps: AgentSwaps,
   ) {
     this.#options = options
     this.engine = engine
@@ -102,6 +104,7 @@ export class RunEngine {
       sealer,
       agents,
       recordings,
+      swaps,
       time,
       onProblem,
       ladders,
@@ -159,6 +162,15 @@ export class RunEngine {
       wallClock: Date.now,
       ...(options.onSipMessage !== undefined && { onMessage: options.onSipMessage }),
     })
+    const swaps = new AgentSwaps({
+      database,
+      leases,
+      agents,
+      recordings,
+      ladders,
+      onOver: (run, end) => options.onOver?.(run, end),
+      onProblem,
+    })
     const inbound = new InboundRuns({
       database,
       leases,
@@ -166,6 +178,7 @@ export class RunEngine {
       registeredOn: flowId => registrations.trunksOn(flowId),
       agents,
       recordings,
+      swaps,
       time,
       onProblem,
       ladders,
@@ -182,7 +195,7 @@ export class RunEngine {
       directory.close()
       throw error
     })
-    runs = new RunEngine(options, engine, directory, registrations, ladders)
+    runs = new RunEngine(options, engine, directory, registrations, ladders, swaps)
     try {
       await runs.#begin()
     } catch (error) {

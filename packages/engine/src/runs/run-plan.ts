@@ -4,10 +4,17 @@ import type { Time } from '@parley/kernel'
 import type { OwnedRun } from '@parley/runs'
 import type { StartingRun } from '@parley/store'
 import { agentHandler } from '../agent-handler.ts'
+import type { CallOwner, PrepareSuccessor } from '../call.ts'
 import type { CallPlan, HandlerFactory } from '../call-plan.ts'
 import type { VoiceAgent, VoiceCallFacts } from '../voice/voice-agent.ts'
 import type { CallRecord } from './call-record.ts'
 import { type NumberingTrunk, writtenCalledNumber } from './trunk-numbers.ts'
+
+/** Finds agents that continue calls. */
+export interface CallSwaps {
+  /** Resolves with a run that is ready to continue the call of `source`; null: none is, and the timeline of `source` says why. Never rejects. */
+  prepare(source: ReadyRun, ...swap: Parameters<PrepareSuccessor>): ReturnType<PrepareSuccessor>
+}
 
 /** A run with everything that its call needs. */
 export interface ReadyRun {
@@ -17,17 +24,30 @@ export interface ReadyRun {
   readonly agent: VoiceAgent
   readonly record: CallRecord
   readonly time: Time
+  /** Prepares agents that continue the call. Default: none can. */
+  readonly swaps?: CallSwaps
+  /** How many agents had the call before. Default 0. */
+  readonly handOvers?: number
 }
 
 /** The plan of a run's call: the agent talks, and the record writes the call's events into the run. */
 export function runPlan(ready: ReadyRun, recording: CallPlan['recording']): CallPlan {
-  const { run, start, record } = ready
+  const { start, record } = ready
   return {
-    run,
     createHandler: runHandler(ready, factsOf(start)),
     recording,
     onCall: call => record.onCall(call),
+    ...callOwner(ready),
+  }
+}
+
+/** The run as the owner of its call. */
+export function callOwner(ready: ReadyRun): CallOwner & { readonly run: OwnedRun } {
+  const { run, record, swaps } = ready
+  return {
+    run,
     onEvent: (event, call) => record.onEvent(event, call),
+    ...(swaps && { prepareSuccessor: (request, effectId, call) => swaps.prepare(ready, request, effectId, call) }),
   }
 }
 

@@ -8,9 +8,10 @@ import type { CallLeg } from '@parley/leg'
 import { VirtualLine } from '@parley/leg/testing'
 import type { CodecName } from '@parley/media'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
-import { Call, type CallReport } from '../call.ts'
+import { Call, type CallReport, type Successor } from '../call.ts'
+import type { CallControl, HandOver, SwapRequest } from '../call-handler.ts'
 import { Ticker } from '../ticker.ts'
-import type { VoiceAgent } from '../voice/voice-agent.ts'
+import type { VoiceAgent, VoiceCallFacts } from '../voice/voice-agent.ts'
 import { VoiceConversation } from '../voice/voice-conversation.ts'
 import { planOf } from './drafts.ts'
 import { type RealtimeAnswer, ScriptedRealtime } from './scripted-realtime.ts'
@@ -37,9 +38,12 @@ export interface HarnessOptions {
   readonly codecs?: readonly CodecName[]
   /** Overrides of the harness's agent. */
   readonly agent?: Partial<VoiceAgent>
+  /** The agent to which the flow hands the call. Default: none takes it. */
+  readonly successor?: Draft
 }
 
 const STEP_MS: Ms = 5
+const SCOPE = { owner_id: 'test', environment: 'test', tenant_id: 'test' }
 
 /** A whole call in virtual time: a caller's leg, real signalling and media between, an agent with scripted services. */
 export class AudioHarness {
@@ -52,8 +56,14 @@ export class AudioHarness {
   readonly actions: ActionRequest[] = []
   readonly items: TimelineItem[] = []
   readonly used: UsageReport[] = []
+  /** What another agent reported that took over the call. */
+  readonly itemsOfSuccessor: TimelineItem[] = []
+  readonly swaps: SwapRequest[] = []
+  handOver: HandOver | null = null
+  isSuccessorAbandoned = false
   report: CallReport | null = null
   handler: VoiceConversation | null = null
+  call: Call | null = null
   #answers: ModelAnswer[]
 
   private constructor(options: HarnessOptions) {
@@ -136,49 +146,82 @@ export class AudioHarness {
       leg,
       time,
       ticker: new Ticker(time),
-      createHandler: agentLine => {
-        this.handler = new VoiceConversation({
-          agent: {
-            plan,
-            agentId: null,
-            agentVersion: null,
-            voiceId: null,
-            recogniser: this.recogniser,
-            voice: this.voice,
-            model: () => this.#model(),
-            ledger: (): EffectLedger => new InMemoryEffectLedger({ random: new SeededRandom(7), wallClock: () => 0 }),
-            actions: () => ({ run: request => this.#run(request, options) }),
-            preparesHoldingLines: false,
-            ...(options.realtime && { realtime: this.realtime }),
-            transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }),
-            ...(options.endpointing && { endpointing: options.endpointing }),
-            ...options.agent,
-          },
-          facts: {
-            call: {
-              run_id: null,
-              agent_id: null,
-              agent_version: null,
-              channel: 'phone',
-              from_number: null,
-              to_number: null,
-            },
-          },
-          line: agentLine,
-          time,
-          wallClock: () => 0,
-          random: new SeededRandom(3),
-          onUsage: usage => this.used.push(usage),
-        })
-        return this.handler
-      },
-      onEvent: event => {
-        if (event.type === 'timeline') this.items.push(event.item)
+      createHandler: agentLine => this.#conversation(agentLine, plan, options),
+      owner: {
+        run: { runId: 'first', scope: SCOPE },
+        onEvent: event => {
+          if (event.type === 'timeline') this.items.push(event.item)
+          if (event.type === 'handed-over') this.handOver = event.handOver
+        },
+        prepareSuccessor: async request => this.#successor(request, options),
       },
     })
+    this.call = call
     void call.report.then(report => {
       this.report = report
     })
+  }
+
+  #conversation(
+    line: CallControl,
+    plan: Plan,
+    options: HarnessOptions,
+    carried: Pick<VoiceCallFacts, 'history' | 'variables'> = {},
+  ): VoiceConversation {
+    const { time } = this.line
+    this.handler = new VoiceConversation({
+      agent: {
+        plan,
+        agentId: null,
+        agentVersion: null,
+        voiceId: null,
+        recogniser: this.recogniser,
+        voice: this.voice,
+        model: () => this.#model(),
+        ledger: (): EffectLedger => new InMemoryEffectLedger({ random: new SeededRandom(7), wallClock: () => 0 }),
+        actions: () => ({ run: request => this.#run(request, options) }),
+        preparesHoldingLines: false,
+        ...(options.realtime && { realtime: this.realtime }),
+        transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }),
+        ...(options.endpointing && { endpointing: options.endpointing }),
+        ...options.agent,
+      },
+      facts: {
+        ...carried,
+        call: {
+          run_id: null,
+          agent_id: null,
+          agent_version: null,
+          channel: 'phone',
+          from_number: null,
+          to_number: null,
+        },
+      },
+      line,
+      time,
+      wallClock: () => 0,
+      random: new SeededRandom(3),
+      onUsage: usage => this.used.push(usage),
+    })
+    return this.handler
+  }
+
+  #successor(request: SwapRequest, options: HarnessOptions): Successor | null {
+    this.swaps.push(request)
+    const { successor: draft } = options
+    if (draft === undefined) return null
+    return {
+      run: { runId: 'second', scope: SCOPE },
+      recording: null,
+      createHandler: (line, carried) => this.#conversation(line, planOf(draft), options, carried),
+      onCall: () => {},
+      onEvent: event => {
+        if (event.type === 'timeline') this.itemsOfSuccessor.push(event.item)
+      },
+      onAbandoned: () => {
+        this.isSuccessorAbandoned = true
+      },
+    }
   }
 
   #model(): LanguageModel {

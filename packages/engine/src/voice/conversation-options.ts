@@ -19,6 +19,7 @@ export function conversationOptions(
       ...(facts.variables && { run: facts.variables }),
       ...(facts.context && { inbound_context: facts.context }),
     },
+    ...(facts.history && { history: facts.history }),
     call: facts.call,
     languages,
     models: agent.model,

@@ -4,6 +4,7 @@ import { type Language, languagesOf, type ModelRef, type Plan } from '@parley/fl
 import type { AudioFormat } from '@parley/kernel'
 import type { VoiceDetection } from '@parley/media'
 import {
+  type ChatMessage,
   type LanguageModel,
   type RealtimeModel,
   type SpeechStreamOptions,
@@ -71,6 +72,8 @@ export interface VoiceCallFacts {
   readonly call: CallFacts
   /** Initial values of the flow's variables; they take precedence over its defaults. */
   readonly variables?: Readonly<Record<string, string>>
+  /** What was said with the agent before, when this one continues its call. Default: nothing. */
+  readonly history?: readonly ChatMessage[]
   /** Variables that the inbound context returned. */
   readonly context?: Readonly<Record<string, string>>
 }

@@ -10,7 +10,7 @@ import {
 import { type DialogueInput, type DialogueOutput, TurnMachine } from '@parley/dialogue'
 import { MachineDriver, type Ms, type ParleyError, type Random, type Time, type UnixMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
-import type { CallControl, CallHandler, CallHandlerResult } from '../call-handler.ts'
+import type { CallControl, CallHandler, CallHandlerResult, CarriedConversation } from '../call-handler.ts'
 import { CallTimeline } from '../call-timeline.ts'
 import { AgentSpeech } from './agent-speech.ts'
 import { playAmbientSound } from './ambient-sound.ts'
@@ -25,7 +25,7 @@ import { dialogueInput } from './dialogue-input.ts'
 import { dialogueOptions } from './dialogue-options.ts'
 import { drainingMachine } from './draining-machine.ts'
 import { LegRequests } from './leg-requests.ts'
-import { type ConversationLeg, LoggedLeg, loggedAgent, trackClock } from './logged-call.ts'
+import { type ConversationLeg, LoggedLeg, loggedAgent, loggedSwap, trackClock } from './logged-call.ts'
 import { meteredAgent } from './metered-agent.ts'
 import { agentOfCall } from './realtime-agent.ts'
 import { RecognisedSpeech } from './recognised-speech.ts'
@@ -181,9 +181,13 @@ export class VoiceConversation implements CallHandler {
       onConnected: () => this.#onConnected(),
     })
     warmServices(metered, line.leg.format)
-    this.#legRequests = new LegRequests(this.#leg, time, agent.transfers, (id, answer, receipt) =>
-      this.#conversation.legAnswered(id, answer, receipt),
-    )
+    this.#legRequests = new LegRequests({
+      leg: this.#leg,
+      time,
+      transfers: agent.transfers,
+      swap: loggedSwap(line, inputs),
+      onAnswer: (id, answer, receipt) => this.#conversation.legAnswered(id, answer, receipt),
+    })
   }
 
   get result(): CallHandlerResult {
@@ -245,6 +249,10 @@ export class VoiceConversation implements CallHandler {
 
   variable(name: string): string | undefined {
     return this.#conversation.variable(name)
+  }
+
+  carriedOver(): CarriedConversation {
+    return { history: this.#conversation.memory, variables: this.#conversation.variables }
   }
 
   stop(): void {
@@ -369,7 +377,7 @@ export class VoiceConversation implements CallHandler {
       case 'busy':
         return this.#driver.handle(dialogueInput(event))
       case 'leg-request':
-        return this.#legRequests.start(event.request_id, event.request.type, event.request)
+        return this.#legRequests.start(event.request_id, event.request.type, event.request, event.effect_id)
       case 'fact':
         return this.#timeline.add(event.fact, event.offset_ms)
       case 'ended':

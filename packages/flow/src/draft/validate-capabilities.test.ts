@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { draftEnvironment } from '../testing/draft-environment.ts'
 import { ends, staticText, when } from '../testing/flow-harness.ts'
-import { agent, type Case, expectFinding, flow, hi, transfer } from './testing/findings.ts'
+import { type Case, expectFinding, flow, hi, transfer } from './testing/findings.ts'
 import { validate } from './validate.ts'
 
 const CAPABILITIES: readonly Case[] = [
@@ -47,16 +47,9 @@ describe('unsupported capabilities', () => {
 
 const DIFFERENCES: readonly Case[] = [
   [
-    'unsupported_capability',
-    'an action that does not run',
-    agent({ actions: [{ action_id: 'swap', kind: 'agent_swap', name: 'swap' }] }),
-    '/actions/0/kind',
-    ['Remove "swap"'],
-  ],
-  [
     'not_executed',
-    'a node that hands over to another agent',
-    flow([{ id: 's', type: 'agent_swap', agent_id: 'billing', edge: when('failed', 'end') }, ends()]),
+    'a node that hands over to an agent that it does not name',
+    flow([{ id: 's', type: 'agent_swap', agent_id: '', edge: when('failed', 'end') }, ends()]),
     '/flow/nodes/0/agent_id',
     [],
   ],

@@ -127,7 +127,7 @@ describe('an imported flow', () => {
   it.each([
     [3, 'code', []],
     [4, 'mcp', []],
-    [10, 'swap', ['unsupported_capability']],
+    [10, 'swap', []],
     [11, 'sms', []],
     [14, 'bridge', ['unsupported_capability']],
     [15, 'cancel', ['unsupported_capability']],

@@ -1,6 +1,6 @@
 import { action, actionKindNamed, actionKindOfTool, type ImportWarning, type Json } from '@parley/nodes'
 import type { ImportFindings } from './import-findings.ts'
-import { isObject, type JsonObject, objectOf, shown } from './json.ts'
+import { type JsonObject, objectOf, shown } from './json.ts'
 import { type FieldPaths, optionFor, readObject, reason } from './read-value.ts'
 import type { SourceLocation } from './source-location.ts'
 import type { FoundTool } from './tool-collector.ts'
@@ -39,14 +39,12 @@ export function readTool({ tool, location }: FoundTool, findings: ImportFindings
   }
   const { kind } = actionKind
   const source: JsonObject = { ...(actionKind.importTool?.(tool) ?? tool), type: kind }
-  const own = actionKind.isRunnable ? {} : ownFields(source)
   const read = findings.attempt(() => readAction(source, location, findings))
   if (read === undefined) {
     const why = reason(action, renamed(source, exportPathsOf(kind)))
     findings.leave(location, tool, `The tool \`${shown(String(tool.name))}\` is left out: ${why}`)
     return undefined
   }
-  Object.assign(read, own)
   findings.place(location)
   warnOfUnsupported(actionKind, read, location, findings)
   return read
@@ -56,17 +54,6 @@ function readAction(source: JsonObject, location: SourceLocation, findings: Impo
   const paths = exportPathsOf(source.type)
   const option = optionFor(action, { kind: source.type! })
   return option && readObject(option, source, location, findings, paths)
-}
-
-/** Fields that a stored action may have and that mean something else in a tool of the format. */
-const RESERVED_FIELDS = ['type', 'tool_id', 'parley']
-
-/** Takes `parley.own` out of the tool, which has the values of {@link RESERVED_FIELDS}. */
-function ownFields(source: JsonObject): JsonObject {
-  const { own, ...parley } = objectOf(source.parley)
-  if (!isObject(own)) return {}
-  source.parley = parley
-  return Object.fromEntries(Object.entries(own).filter(([name]) => RESERVED_FIELDS.includes(name)))
 }
 
 function renamed(source: JsonObject, paths: FieldPaths): JsonObject {
@@ -83,14 +70,11 @@ export function writeTool(source: JsonObject, bare: JsonObject): JsonObject {
   const paths = exportPathsOf(source.kind)
   const tool: JsonObject = {}
   const parley: JsonObject = {}
-  const own: JsonObject = {}
   for (const [field, value] of Object.entries(source)) {
     const place = Object.hasOwn(paths, field) ? paths[field]! : [field]
-    if (RESERVED_FIELDS.includes(field)) own[field] = value
-    else if (place.length === 1) tool[place[0]!] = field === 'kind' ? exportTypeOf(value) : value
+    if (place.length === 1) tool[place[0]!] = field === 'kind' ? exportTypeOf(value) : value
     else if (place.length === 2 && Object.hasOwn(bare, field)) parley[place[1]!] = value
   }
-  if (Object.keys(own).length > 0) parley.own = own
   const exported = actionKindNamed(source.kind)?.exportTool?.(tool) ?? tool
   return Object.keys(parley).length > 0 ? { ...exported, parley } : exported
 }
@@ -100,24 +84,16 @@ function exportTypeOf(kind: Json): Json {
 }
 
 interface PartType {
-  /** Default true. */
-  readonly isRunnable?: boolean
   importWarnings?(part: JsonObject): readonly ImportWarning[]
 }
 
-/** Warns of a node or an action that is imported but does not run. */
+/** Warns of what a node or an action of an export does differently. */
 export function warnOfUnsupported(
   type: PartType,
   part: JsonObject,
   location: SourceLocation,
   findings: ImportFindings,
 ): void {
-  if (type.isRunnable === false)
-    findings.warn(
-      'unsupported_capability',
-      location,
-      `\`${String(part.kind ?? part.type)}\` does not run yet: it is imported unchanged, and the model is not offered it`,
-    )
   for (const { code, field, message } of type.importWarnings?.(part) ?? [])
     findings.warn(code, location.in(field), message)
 }

@@ -101,13 +101,24 @@ describe('an mcp node', () => {
   })
 })
 
+describe('an agent_swap node', () => {
+  it('the conversation ends when another agent takes over, else the failure edge is taken', () => {
+    const swap: DraftNode = { id: 's', type: 'agent_swap', agent_id: '{{team}}', edge: when('failed', 'end') }
+    const taken = new FlowHarness(draftOf([swap, ends()], { default_dynamic_variables: { team: 'billing' } }))
+    expect(taken.start()).toEqual(['-> s (start)', 'swap to billing'])
+    expect(taken.transferred('taken')).toEqual(['end: transferred by agent'])
+    const refused = new FlowHarness(draftOf([swap, ends()], { default_dynamic_variables: { team: 'billing' } }))
+    refused.start()
+    expect(refused.transferred('failed')).toEqual(['-> end (failure failed)', 'end: completed by agent'])
+  })
+})
+
 describe('nodes that wait for their own support', () => {
-  it('an agent_swap node takes its failed edge, and a bridge_transfer node says its words and ends', () => {
-    const swap: DraftNode = { id: 's', type: 'agent_swap', agent_id: 'x', edge: when('failed', 'b') }
+  it('a bridge_transfer node says its words and ends', () => {
     const instruction = staticText('Goodbye.')
     const bridge: DraftNode = { id: 'b', type: 'bridge_transfer', instruction, speak_during_execution: true }
-    const talk = new FlowHarness(draftOf([swap, bridge]))
-    expect(talk.start()).toEqual(['-> s (start)', '-> b (failure failed)', 'say: Goodbye.'])
+    const talk = new FlowHarness(draftOf([bridge]))
+    expect(talk.start()).toEqual(['-> b (start)', 'say: Goodbye.'])
     expect(talk.spoken()).toEqual(['end: completed by agent'])
   })
 })

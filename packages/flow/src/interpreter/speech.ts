@@ -80,8 +80,8 @@ function toolsOf(context: FlowContext, { node }: PlacedNode): ToolSpec[] {
 
 /** Whether the action can run on the channel of this conversation. */
 export function worksHere(context: FlowContext, action: Action): boolean {
-  const { isRunnable, isPhoneOnly = false } = actionKindOf(action)
-  if (!isRunnable || (isPhoneOnly && context.mode.channel !== 'phone')) return false
+  const { isPhoneOnly = false } = actionKindOf(action)
+  if (isPhoneOnly && context.mode.channel !== 'phone') return false
   return action.channels.includes(context.mode.channel)
 }
 

@@ -37,13 +37,6 @@ export function checkActions(draft: DraftContent, findings: Findings): void {
     ids.add(action.action_id)
     names.add(action.name)
     const kind = actionKindOf(action)
-    if (!kind.isRunnable)
-      findings.warning(
-        'unsupported_capability',
-        [...path, 'kind'],
-        `Actions of kind "${action.kind}" are not supported yet, so the model is not offered "${action.action_id}"`,
-        removeAction(actions, action),
-      )
     for (const found of kind.check?.(action) ?? [])
       findings[found.severity](
         found.code,

@@ -146,6 +146,8 @@ function lineOf(output: FlowOutput): string[] {
       return [`run ${output.action_id} #${output.ordinal} ${JSON.stringify(output.arguments)}`]
     case 'press_digits':
       return [`press ${output.digits} after ${output.delay_ms}`]
+    case 'swap_agent':
+      return [`swap to ${output.agent_id}`]
     case 'transfer':
       return [`transfer to ${output.destination}`]
     case 'collect_digits':

@@ -62,7 +62,7 @@ export interface AdmissionOptions {
 }
 
 /** Result row of `parley.admit_run`, or of a copy of it with a planted fault. */
-interface AdmittedRow {
+export interface AdmittedRow {
   readonly run_id: string | null
   readonly created_at: string | null
   readonly fence: string

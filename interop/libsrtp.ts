@@ -13,7 +13,7 @@ export function requiresLibsrtp(): { readonly missing: boolean; readonly note: s
   return { missing: true, note: ' (skipped: libsrtp2 is not installed: apt-get install libsrtp2-dev)' }
 }
 
-export type LibsrtpOperation = 'protect' | 'unprotect' | 'protect_rtcp' | 'unprotect_rtcp'
+type LibsrtpOperation = 'protect' | 'unprotect' | 'protect_rtcp' | 'unprotect_rtcp'
 
 /** libsrtp2 (Debian), an SRTP implementation that shares no code with Parley's. */
 export class Libsrtp {

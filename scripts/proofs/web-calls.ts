@@ -47,7 +47,7 @@ const ANSWERER = draftOf(
  */
 export const proof: Proof = { name: 'web-calls', seconds: 20, count: 20, run: proveWebCalls }
 
-export async function proveWebCalls({ count, seconds, line, progress }: ProofOptions): Promise<ProofOutcome> {
+async function proveWebCalls({ count, seconds, line, progress }: ProofOptions): Promise<ProofOutcome> {
   const phoneMs = PHONE_SPARE_MS + (seconds + count) * 1000
   const harness = await CallHarness.open({
     // The first process runs the database: its CPU is not the engine's.

@@ -10,7 +10,7 @@ export interface CallPlace {
 }
 
 /** Lateness of the audio packets that an engine sends; new calls are refused while it exceeds the limit. */
-export interface MediaLateness {
+interface MediaLateness {
   readonly limitMs: Ms
   /** p99 of the last seconds. */
   readonly p99Ms: () => Ms

@@ -96,7 +96,7 @@ window.path = async () => {
 }
 </script>`
 
-export interface CallingPage {
+interface CallingPage {
   /** Calls with the access of a web run. `options`: those of `call` of the browser part. Resolves when it was answered or refused. */
   begin(access: object, options?: object): Promise<void>
   log(): Promise<PageLog>

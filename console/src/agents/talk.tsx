@@ -36,7 +36,13 @@ export function Talk({ agent, draft }: TalkProps) {
       if (navigator.mediaDevices === undefined) throw new Error(text('talk.insecure'))
       const version = await versionOf(partner)
       const { run_id, web } = await api.runs.create({
-        body: { agent_id: agentId, channel: 'web', mode: 'inbound', web_kind: 'direct', ...(version !== undefined && { version }) },
+        body: {
+          agent_id: agentId,
+          channel: 'web',
+          mode: 'inbound',
+          web_kind: 'direct',
+          ...(version !== undefined && { version }),
+        },
       })
       try {
         if (web === undefined) throw new Error(text('talk.noAccess'))

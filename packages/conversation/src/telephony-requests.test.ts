@@ -59,6 +59,7 @@ describe('a transfer', () => {
         type: 'leg-request',
         request_id: 'r2',
         request: { type: 'transfer', destination: '+15550100', custom_sip_headers: { 'X-Reason': 'asked for' } },
+        effect_id: talk.fixture.ledger.records.at(-1)!.effect_id,
       },
     ])
     expect(talk.events.at(-1)).toMatchObject({ type: 'leg-request' })
@@ -294,6 +295,7 @@ describe('keypad digits', () => {
       type: 'leg-request',
       request_id: 'r3',
       request: { type: 'press_digits', digits: '0', delay_ms: 700 },
+      effect_id: null,
     })
     talk.conversation.legAnswered('r3', { type: 'digits_pressed' })
     talk.conversation.legAnswered('r3', { type: 'digits_pressed' })

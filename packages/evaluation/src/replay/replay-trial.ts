@@ -9,7 +9,7 @@ import type { TrialOptions } from '../trial.ts'
 import type { TrialRecord } from '../trial-record.ts'
 import { deterministicAnswers, recordedMocks, recordedModels, startedActions } from './recorded-answers.ts'
 import { personaOf, ReplayCaller, recordedTurns } from './replay-caller.ts'
-import { changesOfTurn, type TurnChange, turnSummaries } from './turn-changes.ts'
+import { changesOfTurn, latencyChanges, type TurnChange, turnSummaries } from './turn-changes.ts'
 
 /** What a replay found. */
 interface ReplayFindings {
@@ -63,7 +63,7 @@ export async function runReplayTrial(options: ReplayTrialOptions): Promise<Repla
     const changes: TurnChange[] = [{ turn: changed, kind: 'decision', before: kind, after: message }]
     return report(null, changes, turnsUpTo(changed, changed), options)
   }
-  return carriedOn(changed, first.divergence.message, options)
+  return carriedOn(changed, first, options)
 }
 
 type Replayed = Awaited<ReturnType<typeof replayed>>
@@ -79,12 +79,13 @@ function refusalOf({ log }: ReplayTrialOptions): string | null {
 }
 
 function unchanged(again: Replayed, options: ReplayTrialOptions): ReplayReport {
-  const turns = turnSummaries(again.timeline).length
-  return report(recordOf(again, options.outcome), [], turnsUpTo(turns - 1, turns), options)
+  const turns = turnSummaries(again.timeline)
+  const changes = latencyChanges(turnSummaries(options.recorded), turns, turns.length)
+  return report(recordOf(again, options.outcome), changes, turnsUpTo(turns.length - 1, turns.length), options)
 }
 
-/** The first changed turn in text, and what follows it if the caller is simulated. `turn`: in which the replay found the change. */
-async function carriedOn(turn: number, reason: string, options: ReplayTrialOptions): Promise<ReplayReport> {
+/** The first changed turn in text, and what follows it if the caller is simulated. `turn`: in which `first` found the change. */
+async function carriedOn(turn: number, first: Replayed, options: ReplayTrialOptions): Promise<ReplayReport> {
   const { recorded, afterChange, models, testCase, random } = options
   const before = turnSummaries(recorded)
   // A model is asked ahead of the caller's last words: what it decides then belongs to the turn that they begin.
@@ -104,9 +105,11 @@ async function carriedOn(turn: number, reason: string, options: ReplayTrialOptio
   const after = turnSummaries(record.timeline)
   const last = afterChange === 'stop' ? changed : Math.max(before.length, after.length) - 1
   const changes: TurnChange[] = []
+  const reason = first.divergence?.message ?? null
   for (let at = changed; at <= last; at++) changes.push(...changesOfTurn(at, before[at], after[at]))
   if (!changes.some(change => change.turn === changed))
     changes.unshift({ turn: changed, kind: 'decision', before: null, after: reason })
+  changes.unshift(...latencyChanges(before, turnSummaries(first.timeline), changed))
   return report(record, changes, turnsUpTo(afterChange === 'stop' ? changed : after.length - 1, changed), options)
 }
 
@@ -143,10 +146,12 @@ function report(
   turns: ReplayFindings['turns'],
   { testCase }: ReplayTrialOptions,
 ): ReplayReport {
-  const passed = changes.length === 0
+  // An answer at another time is shown, and is no other answer.
+  const changed = changes.filter(({ kind }) => kind !== 'latency')
+  const passed = changed.length === 0
   const message = passed
     ? null
-    : `${new Set(changes.map(({ turn }) => turn)).size} turns changed, the first is turn ${changes[0]!.turn}`
+    : `${new Set(changed.map(({ turn }) => turn)).size} turns changed, the first is turn ${changed[0]!.turn}`
   return {
     verdict: passed ? 'passed' : 'failed',
     record,

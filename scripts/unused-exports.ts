@@ -21,11 +21,6 @@ const LOADED_BY_PATH: readonly { readonly file: RegExp; readonly name: string }[
   { file: /\/global-setup\.ts$/, name: 'setup' },
 ]
 
-/** Seams that docs/architecture.md names as left for later. */
-const FOR_LATER: readonly { readonly path: string; readonly name: string }[] = [
-  { path: 'packages/providers/src/openai/io/openai-embedder.ts', name: 'OpenAiEmbedder' },
-]
-
 const isTestCode = (path: string) =>
   /\.test\.ts$|\.fixture\.ts$|\/conformance[^/]*\.ts$|\/testing\/|\/fuzz\/|^scripts\/|^interop\//.test(path)
 
@@ -103,7 +98,6 @@ class ExportGraph {
     if (inside.length === 0)
       return `${path} exports ${name}, which no other file of the package imports: drop the export`
     if (isTestCode(path) || PACKAGES_FOR_TESTS.has(folder)) return undefined
-    if (FOR_LATER.some(seam => seam.path === path && seam.name === name)) return undefined
     // The entry point for tests may offer it; its own rule demands a user there.
     if (inside.some(user => !isTestCode(user) || user.endsWith('/testing/index.ts'))) return undefined
     const local = this.#links.get(path)?.exports.get(name) ?? name

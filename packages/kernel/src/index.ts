@@ -9,6 +9,7 @@ export {
 } from './audio-format.ts'
 export { BufferedEmitter } from './buffered-emitter.ts'
 export { canonicalJson } from './canonical-json.ts'
+export { sleepUntil, withDeadline } from './deadline.ts'
 export { Emitter } from './emitter.ts'
 export { type CodeOf, errorsOf, ParleyError } from './errors.ts'
 export { type HedgeCause, hedge } from './hedge.ts'

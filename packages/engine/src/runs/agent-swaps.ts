@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Ms, ParleyError } from '@parley/kernel'
+import { type Ms, ParleyError, withDeadline } from '@parley/kernel'
 import type { CallLeg, SipCallLeg } from '@parley/leg'
 import type { OwnedRun, RunLeases } from '@parley/runs'
 import {
@@ -74,17 +74,18 @@ export class AgentSwaps implements CallSwaps {
     const { scope } = run
     if (handOvers >= MAX_HAND_OVERS)
       throw new SwapRefusal('too_many_swaps', `the call was handed over ${MAX_HAND_OVERS} times already`)
-    const startedAt = time.now()
+    const deadline = time.now() + READY_WITHIN_MS
     const publication = await this.#publication(source, request)
     const { agent_id, version } = publication
     const plan = continuingPlan(publication.plan, source, request)
-    const agent = await agents.create({ scope, agent_id, version, plan })
-    if (time.now() - startedAt > READY_WITHIN_MS) throw new SwapRefusal('agent_not_ready', 'its services are not ready')
+    const ready = agents.create({ scope, agent_id, version, plan })
+    const agent = await withDeadline(time, deadline, new AbortController().signal, ready)
+    if (agent === null) throw new SwapRefusal('agent_not_ready', 'its services are not ready')
     const admission = await this.#admit(source, publication, effectId, call)
     if (admission.kind === 'lost') throw new SwapRefusal('run_not_active', 'the run has ended or was handed over')
     if (admission.kind === 'refused') throw new SwapRefusal(admission.reason, 'a run of its own is not admitted now')
-    const ready = { ...source, run: leases.adopt(scope, admission.owned, 1), handOvers: handOvers + 1 }
-    return this.#begin(ready, withVoice(agent, source, request), call.leg)
+    const successor = { ...source, run: leases.adopt(scope, admission.owned, 1), handOvers: handOvers + 1 }
+    return this.#begin(successor, withVoice(agent, source, request), call.leg)
   }
 
   async #admit(

@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import type { Plan } from '@parley/flow'
-import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
+import { type Ms, ParleyError, type Time, type UnixMs, withDeadline } from '@parley/kernel'
 import type { GenerationRequest, LanguageModel } from '@parley/providers'
 import type { EnvironmentQueue } from '@parley/runs'
 import {
@@ -17,7 +17,6 @@ import {
   settleAnalysis,
   takeAnalyses,
 } from '@parley/store'
-import { withDeadline } from '../deadline.ts'
 import { EnvironmentRounds } from '../environment-rounds.ts'
 import { JobsError } from '../errors.ts'
 import type { JobCounters } from '../metrics.ts'

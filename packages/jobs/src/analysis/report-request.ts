@@ -1,6 +1,5 @@
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import { type Ms, ParleyError, type Time, withDeadline } from '@parley/kernel'
 import type { GenerationRequest, LanguageModel, ToolCall } from '@parley/providers'
-import { withDeadline } from '../deadline.ts'
 import { JobsError } from '../errors.ts'
 
 /** A model that emits more events does not stop by itself. */

@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import { type Ms, ParleyError, type Time, withDeadline } from '@parley/kernel'
 import { type DocumentReader, type Embedders, normalised } from '@parley/knowledge'
 import type { TextEmbedder } from '@parley/providers'
 import type { EnvironmentQueue } from '@parley/runs'
@@ -15,7 +15,6 @@ import {
   storeChunks,
   takeDueDocuments,
 } from '@parley/store'
-import { withDeadline } from '../deadline.ts'
 import { EnvironmentRounds } from '../environment-rounds.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { JobLog } from '../protocol.ts'

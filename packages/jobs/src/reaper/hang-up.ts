@@ -1,5 +1,5 @@
 import type { Receipt } from '@parley/conversation'
-import type { Ms, Semaphore, Time } from '@parley/kernel'
+import { type Ms, type Semaphore, sleepUntil, type Time, withDeadline } from '@parley/kernel'
 import {
   type Database,
   intendEffect,
@@ -9,7 +9,6 @@ import {
   sendEffect,
   settleEffect,
 } from '@parley/store'
-import { sleepUntil, withDeadline } from '../deadline.ts'
 import type { FarEnd, FarEndReply, JobLog } from '../protocol.ts'
 
 /** Pause before a far end that did not confirm is tried again. */

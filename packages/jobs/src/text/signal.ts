@@ -1,5 +1,4 @@
-import type { Ms, Time } from '@parley/kernel'
-import { sleepUntil } from '../deadline.ts'
+import { type Ms, sleepUntil, type Time } from '@parley/kernel'
 
 /** Wakes the one task that waits for it; a notification that comes before the wait ends it at once. */
 export class Signal {

@@ -1,6 +1,6 @@
 import { type CallFacts, type ConversationEvent, codeVersions, RecordedText, TextSession } from '@parley/conversation'
 import type { Plan } from '@parley/flow'
-import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
+import { type Ms, ParleyError, type Time, type UnixMs, withDeadline } from '@parley/kernel'
 import {
   type OwnedRun,
   type OwnedRunEnding,
@@ -9,7 +9,6 @@ import {
   retryUntilAnswered,
 } from '@parley/runs'
 import { type Bus, type Database, moveRun, type StartingRun, startingRun } from '@parley/store'
-import { withDeadline } from '../deadline.ts'
 import { JobsError } from '../errors.ts'
 import type { JobLog } from '../protocol.ts'
 import { Chat } from './chat.ts'

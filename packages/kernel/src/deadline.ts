@@ -1,4 +1,5 @@
-import type { Ms, Time } from '@parley/kernel'
+import type { Time } from './time.ts'
+import type { Ms } from './units.ts'
 
 /** Resolves at `deadline`, or as soon as `signal` aborts. */
 export function sleepUntil(time: Time, deadline: Ms, signal: AbortSignal): Promise<void> {

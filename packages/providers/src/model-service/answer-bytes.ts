@@ -27,7 +27,11 @@ export class AnswerBytes<Event> {
     this.answer = answer
     this.#parser = createParser({
       maxBufferSize: MAX_BUFFERED_CHARACTERS,
-      onEvent: ({ data }) => this.#data.push(data),
+      onEvent: ({ data }) => {
+        // The parser limits what it buffers: an event whose end arrives with its last piece is longer.
+        if (data.length > MAX_BUFFERED_CHARACTERS) this.#tooLong = true
+        else this.#data.push(data)
+      },
       onError: error => {
         if (error.type === 'max-buffer-size-exceeded') this.#tooLong = true
       },

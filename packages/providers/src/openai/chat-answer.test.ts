@@ -119,6 +119,17 @@ describe('an answer of the OpenAI chat API', () => {
     }).toThrow(tooLong)
   })
 
+  it('fails when an event is too long, however its bytes are split', () => {
+    const event = Buffer.from(`data: {"choices":[{"index":0,"delta":{"content":"${'a'.repeat(1_100_000)}"}}]}\n\n`)
+    for (const piece of [event.length, event.length - 1, 600_000, 16_384]) {
+      const answer = new AnswerBytes(new ChatAnswer())
+      const readAll = () => {
+        for (let at = 0; at < event.length; at += piece) answer.push(event.subarray(at, at + piece))
+      }
+      expect(readAll).toThrow(expect.objectContaining({ code: 'model_failed', retryable: false }))
+    }
+  })
+
   it('may begin with any number of blank lines, split anywhere', () => {
     const blanks = Buffer.from('\n'.repeat(1000))
     const answer = new AnswerBytes(new ChatAnswer())

@@ -11,7 +11,8 @@ import { pathOf, requires } from './skip.ts'
 
 export const chromium = requires({ chromium: 'chromium' })
 
-const FLAGS = [
+/** For a browser without a window that reaches nothing but this machine. */
+export const CHROMIUM_FLAGS: readonly string[] = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -19,9 +20,8 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  '--use-fake-ui-for-media-stream',
-  '--autoplay-policy=no-user-gesture-required',
 ]
+const CALL_FLAGS = [...CHROMIUM_FLAGS, '--use-fake-ui-for-media-stream', '--autoplay-policy=no-user-gesture-required']
 /** Length of the file behind its last sentence: the device ends with the file. */
 const SPARE_S = 60
 const RATE = 16_000
@@ -130,7 +130,7 @@ export async function openCallingPage(
       : ['--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${microphone}%noloop`]
   const browser = await playwright.launch({
     executablePath: pathOf('chromium')!,
-    args: [...FLAGS, ...devices],
+    args: [...CALL_FLAGS, ...devices],
     ignoreDefaultArgs: ['--mute-audio'],
     env: { ...process.env, ...env } as Record<string, string>,
   })

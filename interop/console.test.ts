@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { ParleyApiError, type ParleyClient } from '@parley/client'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { CHROMIUM_FLAGS } from './calling-page.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
@@ -14,15 +15,6 @@ const browserProgram = requires({ chromium: 'chromium' })
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** Looked at by people; git ignores them. */
 const SCREENSHOTS = join(import.meta.dirname, '../.scratch/console')
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 const WAIT_MS = 60_000
 const NAME = '<script>alert(1)</script>'
 
@@ -54,7 +46,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
   beforeAll(async () => {
     serving = await startServing(afterAllTests)
     client = clientOf(serving)
-    browser = await chromium.launch({ executablePath: pathOf('chromium')!, args: FLAGS })
+    browser = await chromium.launch({ executablePath: pathOf('chromium')!, args: [...CHROMIUM_FLAGS] })
     afterAllTests(() => browser.close())
     agentId = (await client.agents.create({ body: { template: 'cloud_chat', name: NAME } })).ref.id
     gated = await gatedAgent()

@@ -18,11 +18,11 @@ import { pathOf, requires, SPEECH_PROGRAMS } from './skip.ts'
 const STEP_MS = 120_000
 const END_MS = 120_000
 const TEST_MS = 1_800_000
-/** A small recogniser mishears now and then; a caller who gets nowhere calls again. */
+/** Calls that may be placed: a small recogniser mishears now and then, and a caller without a booking calls again. */
 const CALLS = 3
 const QUIET = { type: 'quiet', forMs: 900, withinMs: STEP_MS } as const
 
-/** A new patient, who presses no key. What it waits for is what a recogniser surely gets of the agent's sentences. */
+/** A new patient presses no key. The caller waits for words of the agent that the recogniser reliably understands. */
 const PATIENT: readonly CallerStep[] = [
   { type: 'hear', pattern: /help you/i, withinMs: STEP_MS },
   QUIET,

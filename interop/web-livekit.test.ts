@@ -87,7 +87,7 @@ describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeou
     for (const channel of channels) expect(rms(channel)).toBeGreaterThan(0.002)
   })
 
-  it('a visitor who speaks while the agent does stops it; when the process of rooms is killed, the call ends, and the next one works', async () => {
+  it('a visitor can interrupt the agent; a killed room process ends the call, and the next call works', async () => {
     const words = await spokenWide('I would like to book an appointment for tomorrow morning')
     const { run_id, ...access } = await created()
     const one = visitor()

@@ -9,7 +9,7 @@ type Output<Type extends FlowOutput['type']> = Extract<FlowOutput, { type: Type 
 const TRANSFER = { id: 'call.transfer', version: 1, name: 'transfer_call' }
 const SWAP: typeof TRANSFER = { id: 'agent.swap', version: 1, name: 'agent_swap' }
 
-/** Whom the run hands the call to is written in its publication; the ledger may deny it for reasons of the run. */
+/** The publication names the agent that takes over the call; the ledger may still deny the hand-over. */
 const ALLOWED: PolicyDecision = { decision: 'allow', reason: null, policy_version: '1' }
 
 type LegOutput = Output<LegRequest['type']>

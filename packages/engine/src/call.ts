@@ -29,7 +29,7 @@ interface CallOptions {
 /** Prepares the run and the agent that continue a call; null: none can. Never rejects. */
 export type PrepareSuccessor = (request: SwapRequest, effectId: string, call: Call) => Promise<Successor | null>
 
-/** What a call gets from its run: who hears of its events, and who can continue it. */
+/** What a call gets from its run: the listener for its events, and the agent that can continue it. */
 export interface CallOwner {
   /** Default: the call is no run. */
   readonly run?: RunOfCall

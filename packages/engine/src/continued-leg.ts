@@ -3,7 +3,7 @@ import type { CallLeg, LegEvent } from '@parley/leg'
 
 /**
  * The leg of a call as an agent has it that continues the call: its clock begins at `origin`, with the recording of its run. The far
- * end has spoken already, so that it counts as inbound whoever dialled.
+ * end has spoken already, so that it counts as inbound in both directions.
  */
 export function continuedLeg(leg: CallLeg, origin: Samples): CallLeg {
   const own: Partial<CallLeg> & ThisType<CallLeg> = {

@@ -52,7 +52,7 @@ describe('a leg to the visitor of a room', () => {
     expect(media.describe()).toContain('0 leased')
   })
 
-  it('a visitor who leaves has hung up', async () => {
+  it('a visitor who leaves the room ends the call as a caller who hangs up', async () => {
     const { leg, events, pass } = await opened({ visitorMs: 130_000 })
     const { peer, emit } = agentPeer()
     leg.connect(peer, L16)

@@ -13,7 +13,7 @@ import type { CallControl, HandOver, SwapRequest } from '../call-handler.ts'
 import { Ticker } from '../ticker.ts'
 import type { VoiceAgent, VoiceCallFacts } from '../voice/voice-agent.ts'
 import { VoiceConversation } from '../voice/voice-conversation.ts'
-import { planOf } from './drafts.ts'
+import { NO_RUN, planOf } from './drafts.ts'
 import { type RealtimeAnswer, ScriptedRealtime } from './scripted-realtime.ts'
 import { FingerprintVoice, ScriptedRecogniser } from './scripted-speech.ts'
 import { voiceSound } from './sounds.ts'
@@ -188,14 +188,7 @@ export class AudioHarness {
       },
       facts: {
         ...carried,
-        call: {
-          run_id: null,
-          agent_id: null,
-          agent_version: null,
-          channel: 'phone',
-          from_number: null,
-          to_number: null,
-        },
+        call: NO_RUN,
       },
       line,
       time,

@@ -1,3 +1,4 @@
+import type { CallFacts } from '@parley/conversation'
 import { compile, type Draft, type Plan } from '@parley/flow'
 
 type Nodes = NonNullable<NonNullable<Draft['flow']>['nodes']>
@@ -32,4 +33,14 @@ export function planOf(draft: Draft): Plan {
   const compiled = compile(draft)
   if (!compiled.ok) throw new Error(compiled.diagnostics.map(found => `${found.path}: ${found.message}`).join('\n'))
   return compiled.plan
+}
+
+/** What an agent knows of a phone call that is no run. */
+export const NO_RUN: CallFacts = {
+  run_id: null,
+  agent_id: null,
+  agent_version: null,
+  channel: 'phone',
+  from_number: null,
+  to_number: null,
 }

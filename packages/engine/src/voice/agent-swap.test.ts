@@ -99,7 +99,7 @@ describe('a flow that hands its call to another agent', () => {
     expect(call.report?.run.outcome).toMatchObject({ kind: 'completed', ended_by: 'agent' })
   })
 
-  it('a caller who hangs up while the other agent gets ready ends the first run, and the other one is abandoned', async () => {
+  it('a hang-up while the other agent gets ready ends the first run, and the second run is abandoned', async () => {
     stage = await AudioHarness.open({ draft: desk, successor: billing })
     const call = stage
     await call.until(() => call.swaps.length === 1, 9000, 'requested')

@@ -6,7 +6,7 @@ import { SyntheticSound } from '@parley/media/testing'
 import type { SpeechEvent, SpeechToText } from '@parley/providers'
 import { expect, it } from 'vitest'
 import { Call, type CallReport } from '../call.ts'
-import { greeter, planOf } from '../testing/drafts.ts'
+import { greeter, NO_RUN, planOf } from '../testing/drafts.ts'
 import { ScriptedLine } from '../testing/scripted-line.ts'
 import { FingerprintVoice } from '../testing/scripted-speech.ts'
 import { voiceSound } from '../testing/sounds.ts'
@@ -72,14 +72,7 @@ class EarlyMediaCall {
             transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }),
           },
           facts: {
-            call: {
-              run_id: null,
-              agent_id: null,
-              agent_version: null,
-              channel: 'phone',
-              from_number: null,
-              to_number: null,
-            },
+            call: NO_RUN,
           },
           line,
           time,

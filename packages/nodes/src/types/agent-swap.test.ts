@@ -18,15 +18,20 @@ const FAILURE = {
   destination_node_id: 'end',
 }
 
+/** Fields that the node and the tool share. */
+const SWAP_FIELDS = {
+  agent_id: optional(text(0, 256)),
+  agent_version: jsonCases,
+  keep_current_voice: optional(boolean),
+  keep_current_language: optional(boolean),
+  post_call_analysis_setting: jsonCases,
+  webhook_setting: jsonCases,
+}
+
 describe('an agent_swap node', () => {
   it('an agent_swap node accepts its fields within their bounds and names the field that it refuses', () => {
     const fields = {
-      agent_id: optional(text(0, 256)),
-      agent_version: jsonCases,
-      keep_current_voice: optional(boolean),
-      keep_current_language: optional(boolean),
-      post_call_analysis_setting: jsonCases,
-      webhook_setting: jsonCases,
+      ...SWAP_FIELDS,
       instruction: optional(nullable(instructionCases)),
       speak_during_execution: optional(boolean),
       edge: slotCases,
@@ -91,12 +96,7 @@ describe('an agent_swap node', () => {
 describe('the agent_swap tool', () => {
   it('an agent_swap action accepts its fields within their bounds and names the field that it refuses', () => {
     const fields = {
-      agent_id: optional(text(0, 256)),
-      agent_version: jsonCases,
-      keep_current_voice: optional(boolean),
-      keep_current_language: optional(boolean),
-      post_call_analysis_setting: jsonCases,
-      webhook_setting: jsonCases,
+      ...SWAP_FIELDS,
       speak_during_execution: optional(boolean),
       execution_message_description: optional(text(0, 4096)),
       execution_message_type: optional(oneOf('prompt', 'static_text')),

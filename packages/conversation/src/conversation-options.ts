@@ -16,8 +16,11 @@ export interface ConversationOptions {
   readonly call: CallFacts
   /** What the agent can speak and understand, the language of the beginning first. Default the languages of the plan. */
   readonly languages?: readonly Language[]
-  /** The model of a node; null: the agent's. May throw `ParleyError`: that counts as a failure of the model. */
-  readonly models: (ref: ModelRef | null) => LanguageModel
+  /**
+   * The model of a node; null: the agent's. `isAhead`, default false: it is asked before the caller's turn is certainly over, and its
+   * answer may go unused. May throw `ParleyError`: that counts as a failure of the model.
+   */
+  readonly models: (ref: ModelRef | null, isAhead?: boolean) => LanguageModel
   /** Models that are asked when another is late or has failed, in this order. Default none. */
   readonly fallbackModels?: readonly LanguageModel[]
   readonly actions: ActionRunner

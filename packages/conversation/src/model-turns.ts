@@ -65,7 +65,7 @@ export class ModelTurns {
     const models = (ref: ModelRef | null) => prepared(context.options.models(ref))
     this.#context = context
     this.#meter = meter
-    this.preemptive = new PreemptiveGeneration({ models, ledger })
+    this.preemptive = new PreemptiveGeneration({ models: ref => prepared(context.options.models(ref, true)), ledger })
     const { preemptive } = this
     const eventMs = budgets?.eventMs ?? DEFAULT_EVENT_MS
     const { fallbackModels = [] } = context.options

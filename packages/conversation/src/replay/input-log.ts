@@ -8,11 +8,13 @@ const BYTES_PER_HOUR = 1024 * 1024
 const HOUR_MS: Ms = 3_600_000
 /** Entries are compressed in blocks of about so many characters. */
 const BLOCK = 64 * 1024
-const FORMAT = 1
+/** Since format 2 a log says what a model was asked ahead of the end of a turn. */
+const FORMAT = 2
+const FORMATS: ReadonlySet<number> = new Set([1, FORMAT])
 
 /** What a log says of its run. */
 export interface InputLogHeader {
-  readonly format: typeof FORMAT
+  readonly format: 1 | typeof FORMAT
   /** Versions of the program, its lexicons and the plan, as digests. */
   readonly code: string
   readonly lexicon: string
@@ -64,8 +66,8 @@ export class InputLogWriter {
   #bytes = 0
   #isTruncated = false
 
-  constructor(header: InputLogHeader) {
-    this.#header = header
+  constructor(header: Omit<InputLogHeader, 'format'>) {
+    this.#header = { format: FORMAT, ...header }
   }
 
   get isTruncated(): boolean {
@@ -107,7 +109,7 @@ export function readInputLog(bytes: Uint8Array): InputLog {
   try {
     const [head, ...blocks] = blocksOf(Buffer.from(bytes)).map(block => inflateRawSync(block).toString())
     const { isTruncated, ...header } = JSON.parse(head!) as InputLogHeader & { isTruncated: boolean }
-    if (header.format !== FORMAT) throw new TypeError(`format ${header.format}`)
+    if (!FORMATS.has(header.format)) throw new TypeError(`format ${header.format}`)
     return { header, isTruncated, lines: blocks.flatMap(block => block.split('\n').map(line => JSON.parse(line))) }
   } catch (cause) {
     throw new ConversationError('input_log_unreadable', undefined, { cause })

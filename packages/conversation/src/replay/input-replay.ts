@@ -1,4 +1,5 @@
 import { type Ms, type Random, SeededRandom, type Time, type Timer, type UnixMs } from '@parley/kernel'
+import { ConversationError } from '../errors.ts'
 import type { TimelineFact } from '../timeline.ts'
 import {
   audioWith,
@@ -11,9 +12,9 @@ import {
   NESTED,
 } from './input-log.ts'
 import { later } from './input-recorder.ts'
-import type { AnswerCodec, Inputs, LoggedRequest, Place } from './inputs.ts'
+import { type AnswerCodec, type Inputs, type LoggedRequest, MODEL_AHEAD, type Place } from './inputs.ts'
 import { noticeable } from './noticeable.ts'
-import { errorOf, type StoredFailure } from './stored-failure.ts'
+import { errorOf, failureOf, type StoredFailure } from './stored-failure.ts'
 
 /** A timer may be so late on a busy machine; one that is later did not fire in the recorded run. */
 const LATE_MS: Ms = 1000
@@ -34,15 +35,19 @@ interface ReplayOptions {
   /** With `exact`: the samples of the sent audio are compared as well. Default false. */
   readonly comparesAudio?: boolean
   /**
-   * Another request than the recorded one was made: whether its answers are the same nevertheless, because the service is
-   * deterministic. Default: they are not.
+   * With `changed`: what a deterministic service answers to another request than the recorded one. The answers arrive at the times of the
+   * recorded ones. Null: the answers are not known, which is a difference. Default null.
    */
-  readonly isSameAnswer?: (request: LoggedRequest<never>, recorded: readonly unknown[]) => Promise<boolean>
+  readonly answerTo?: (request: LoggedRequest<never>) => Promise<readonly unknown[] | null>
 }
+
+const UNKNOWN_ANSWER = new ConversationError('model_failed', 'the answer of the model to this request is unknown')
 
 interface Pending {
   readonly codec: AnswerCodec<unknown>
   readonly onProgress: (value: unknown) => void
+  /** Encoded answers in place of the recorded ones, in order; null: the recorded ones. */
+  others: unknown[] | null
   /** Answers that were not asked for yet, and the question that waits. */
   readonly arrived: (readonly unknown[])[]
   waiting: ((answer: readonly unknown[]) => void) | null
@@ -72,7 +77,10 @@ export class InputReplay implements Inputs {
   #at = 0
   /** Lines after the current one that were used already. */
   readonly #consumed = new Set<number>()
-  #calls = 0
+  /** By line: the number of requests up to it, which is the id of a request. */
+  readonly #requestIds: readonly number[]
+  /** Requests of the log that another flow does not make. */
+  readonly #unmade = new Set<number>()
   #decisions = 0
   #noticed = 0
   #audio = 0
@@ -83,6 +91,8 @@ export class InputReplay implements Inputs {
   constructor(log: InputLog, options: ReplayOptions = {}) {
     const { startedAtMs, startedAt, seed } = log.header
     this.#log = log
+    let requests = 0
+    this.#requestIds = log.lines.map(line => (line[0] === '!' ? ++requests : requests))
     this.#options = options
     this.#now = startedAtMs
     this.random = new SeededRandom(seed)
@@ -120,14 +130,15 @@ export class InputReplay implements Inputs {
     return () => {}
   }
 
-  read<Value>(kind: string, compute: () => Value): Value {
+  read<Value>(kind: string, compute: () => Value, absent?: Value): Value {
     if (this.#divergence !== null) return compute()
     const line = this.#next('?', kind)
     if (line === null) {
+      if (this.#isChanged && absent !== undefined) return absent
       this.#diverge('reading', `"${kind}" was read, and ${described(this.#log.lines[this.#at])} was recorded`)
       return compute()
     }
-    return line[2] as Value
+    return this.#log.lines[line]![2] as Value
   }
 
   async call<Answer, Progress = never>(
@@ -202,9 +213,12 @@ export class InputReplay implements Inputs {
 
   /** A line that should have been consumed by what the conversation did. */
   #outside(line: Exclude<LogLine, { 0: '>' }>): void {
+    const at = this.#at
     this.#advance()
     if (line[0] === 'o') this.#restore(line[1])
-    else if (line[0] !== '=')
+    else if (this.#isDispensable(line)) {
+      if (line[0] === '!') this.#unmade.add(this.#requestIds[at]!)
+    } else if (line[0] !== '=')
       this.#diverge(line[0] === '!' ? 'request' : 'reading', `${described(line)} was recorded, and did not happen`)
     else this.#compareDecisions(this.#isChanged ? line[2] : line[1], line[3])
   }
@@ -247,23 +261,26 @@ export class InputReplay implements Inputs {
 
   #answer(kind: 'answer' | 'progress', value: readonly [number, ...unknown[]]): void {
     const pending = this.#pending.get(value[0])
-    if (pending === undefined) return this.#diverge('input', 'an answer came to a request that was not made')
+    if (pending === undefined) {
+      if (this.#unmade.has(value[0])) return
+      return this.#diverge('input', 'an answer came to a request that was not made')
+    }
     if (kind === 'progress') return pending.onProgress(value[1])
-    const { waiting } = pending
-    pending.waiting = null
-    if (waiting === null) pending.arrived.push(value)
-    else waiting(value)
+    const { others } = pending
+    if (others === null || value[1] === 'failed') return arrive(pending, value)
+    for (const other of others.splice(0, value[1] === 'end' ? others.length : 1))
+      arrive(pending, [value[0], 'answer', other])
+    if (value[1] === 'end') arrive(pending, value)
   }
 
   #issue<Answer>(request: LoggedRequest<Answer>, onProgress: (value: unknown) => void = () => {}): Pending {
-    const id = ++this.#calls
     const pending: Pending = {
       codec: request.codec as AnswerCodec<unknown>,
       onProgress,
+      others: null,
       arrived: [],
       waiting: null,
     }
-    this.#pending.set(id, pending)
     if (this.#divergence !== null) return pending
     if (request.prepare !== undefined) this.hold(request.prepare())
     const line = this.#next('!', request.kind)
@@ -272,15 +289,16 @@ export class InputReplay implements Inputs {
       this.#diverge('request', `a request to "${request.kind}" was made, and ${recorded} was recorded`)
       return pending
     }
-    if (line[2] !== digestOf(request.request)) this.#compareAnswers(request, id)
+    this.#pending.set(this.#requestIds[line]!, pending)
+    if (this.#log.lines[line]![2] !== digestOf(request.request)) this.#answerAnew(request, pending)
     return pending
   }
 
   /**
-   * The recorded reading or request of this kind, which is consumed. Where answers came together, what followed from the first may
-   * have been recorded after the others: a replay waits longer between them.
+   * The line of the recorded reading or request of this kind, which is consumed. Where answers came together, what followed from the first
+   * may have been recorded after the others: a replay waits longer between them.
    */
-  #next(type: '?' | '!', kind: string): Extract<LogLine, { 0: typeof type }> | null {
+  #next(type: '?' | '!', kind: string): number | null {
     for (let at = this.#at; ; at++) {
       const line = this.#log.lines[at]
       if (line === undefined) return null
@@ -288,11 +306,16 @@ export class InputReplay implements Inputs {
       if (line[0] === type && line[1] === kind) {
         this.#consumed.add(at)
         this.#skipConsumed()
-        return line as Extract<LogLine, { 0: typeof type }>
+        return at
       }
       const isTogether = line[0] === '>' && line[1] === 'answer' && line[2] === 0
-      if (!isTogether) return null
+      if (!isTogether && !this.#isDispensable(line)) return null
     }
+  }
+
+  /** Another flow may do without what was asked ahead. */
+  #isDispensable(line: LogLine): boolean {
+    return this.#isChanged && (line[0] === '?' || line[0] === '!') && line[1] === MODEL_AHEAD
   }
 
   #advance(): void {
@@ -304,19 +327,20 @@ export class InputReplay implements Inputs {
     while (this.#consumed.delete(this.#at)) this.#at++
   }
 
-  #compareAnswers<Answer>(request: LoggedRequest<Answer>, id: number): void {
+  /** Another request than the recorded one was made: it gets the answers of a deterministic service, or ends the replay. */
+  #answerAnew<Answer>(request: LoggedRequest<Answer>, pending: Pending): void {
     const differs = () => this.#diverge('request', `the request to "${request.kind}" differs from the recorded one`)
-    const { isSameAnswer } = this.#options
-    if (isSameAnswer === undefined) return differs()
-    const recorded = this.#log.lines.flatMap(line => {
-      if (line[0] !== '>' || line[1] !== 'answer') return []
-      const [of, type, value] = line[4] as readonly [number, string, unknown]
-      return of === id && type !== 'end' ? [value] : []
-    })
+    if (!this.#isChanged) return differs()
+    const isAhead = request.kind === MODEL_AHEAD
+    // A turn that would use the failed answer requests it again: only that request is a difference.
+    const unknown = () => (isAhead ? arrive(pending, [0, 'failed', failureOf(UNKNOWN_ANSWER)]) : differs())
+    const { answerTo } = this.#options
+    if (answerTo === undefined) return unknown()
     this.hold(
-      isSameAnswer(request as unknown as LoggedRequest<never>, recorded).then(
-        isSame => {
-          if (!isSame) differs()
+      answerTo(request as unknown as LoggedRequest<never>).then(
+        answers => {
+          if (answers === null) unknown()
+          else pending.others = answers.map(pending.codec.encode)
         },
         () => differs(),
       ),
@@ -339,6 +363,14 @@ export class InputReplay implements Inputs {
       await new Promise(resolve => setImmediate(resolve))
     } while (this.#work.size > 0)
   }
+}
+
+/** Delivers an answer, the end of the answers or a failure to the reader of the stream. */
+function arrive(pending: Pending, answer: readonly unknown[]): void {
+  const { waiting } = pending
+  pending.waiting = null
+  if (waiting === null) pending.arrived.push(answer)
+  else waiting(answer)
 }
 
 function nextOf(pending: Pending): Promise<readonly unknown[]> {

@@ -7,6 +7,12 @@ export interface AnswerCodec<Answer> {
   readonly decode: (stored: unknown) => Answer
 }
 
+/**
+ * The kind of the readings and requests of a model that is asked before the caller's turn is certainly over: its answer may go unused, and
+ * a replay against another flow does without it.
+ */
+export const MODEL_AHEAD = 'model-ahead'
+
 /** A request to a service whose answers are inputs. */
 export interface LoggedRequest<Answer> {
   /** The service: "model", "action", "voice". */
@@ -32,8 +38,8 @@ export interface Inputs {
   readonly random: Random
   /** Returns the function to which the source of these events passes each of them. */
   input<Value>(kind: string, handle: (value: Value) => void): (value: Value) => void
-  /** A value that is read at once. */
-  read<Value>(kind: string, compute: () => Value): Value
+  /** A value that is read at once. `absent`: what a replay against another flow reads where nothing was recorded; default: that is a difference. */
+  read<Value>(kind: string, compute: () => Value, absent?: Value): Value
   /** One answer of a service; `onProgress` is called for what the service reports before it. */
   call<Answer, Progress = never>(
     request: LoggedRequest<Answer>,

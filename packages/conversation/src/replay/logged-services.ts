@@ -1,9 +1,10 @@
 import type { AudioFormat } from '@parley/kernel'
 import type { GenerationEvent, LanguageModel } from '@parley/providers'
 import type { ConversationOptions } from '../conversation-options.ts'
+import { ConversationError } from '../errors.ts'
 import type { EffectLedger, EffectRecord } from '../ledger.ts'
 import type { ActionOutcome, ActionPhase, ActionRequest, ActionRunner, KnowledgeSearcher } from '../ports.ts'
-import type { AnswerCodec, Inputs } from './inputs.ts'
+import { type AnswerCodec, type Inputs, MODEL_AHEAD } from './inputs.ts'
 import { errorOf, failureOf, type StoredFailure } from './stored-failure.ts'
 
 /** The services of a conversation. */
@@ -13,6 +14,8 @@ type ConversationServices = Pick<
 >
 
 type ChosenModel = { readonly identity: LanguageModel['identity'] } | { readonly failure: StoredFailure }
+
+const NOT_ASKED: ChosenModel = { failure: failureOf(new ConversationError('model_failed')) }
 
 interface StoredSpeech {
   readonly type: 'speech'
@@ -42,8 +45,8 @@ const MODEL_EVENTS: AnswerCodec<GenerationEvent> = {
 export function loggedServices(services: ConversationServices, inputs: Inputs): ConversationServices {
   const { models, fallbackModels, actions, knowledge, ledger, transferPolicy } = services
   return {
-    models: ref => loggedModel(() => models(ref), inputs),
-    ...(fallbackModels && { fallbackModels: fallbackModels.map(model => loggedModel(() => model, inputs)) }),
+    models: (ref, isAhead) => loggedModel(() => models(ref, isAhead), inputs, isAhead ? MODEL_AHEAD : 'model'),
+    ...(fallbackModels && { fallbackModels: fallbackModels.map(model => loggedModel(() => model, inputs, 'model')) }),
     actions: loggedActions(actions, inputs),
     knowledge: knowledge && loggedKnowledge(knowledge, inputs),
     ledger: loggedLedger(ledger, inputs),
@@ -52,23 +55,24 @@ export function loggedServices(services: ConversationServices, inputs: Inputs): 
 }
 
 /** A replay has no models: their names come from the log. Throws what `choose` throws. */
-function loggedModel(choose: () => LanguageModel, inputs: Inputs): LanguageModel {
+function loggedModel(choose: () => LanguageModel, inputs: Inputs, kind: string): LanguageModel {
   let model: LanguageModel | null = null
-  const chosen = inputs.read<ChosenModel>('model', () => {
+  const choice = (): ChosenModel => {
     try {
       model = choose()
       return { identity: model.identity }
     } catch (error) {
       return { failure: failureOf(error) }
     }
-  })
+  }
+  const chosen = inputs.read(kind, choice, kind === MODEL_AHEAD ? NOT_ASKED : undefined)
   if ('failure' in chosen) throw errorOf(chosen.failure)
   const { identity } = chosen
   return {
     identity,
     readiness: async () => null,
     generate: (request, signal) =>
-      inputs.stream<GenerationEvent>({ kind: 'model', request: { identity, ...request }, codec: MODEL_EVENTS }, () =>
+      inputs.stream<GenerationEvent>({ kind, request: { identity, ...request }, codec: MODEL_EVENTS }, () =>
         (model ?? choose()).generate(request, signal),
       ),
     close: async () => {},

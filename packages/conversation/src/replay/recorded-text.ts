@@ -41,7 +41,7 @@ export class RecordedText {
     this.#time = time
     this.#startedAtMs = start.startedAtMs
     this.#redacted = redacted
-    this.#log = new InputLogWriter({ ...start, ...versions, format: 1, kind: 'text', redacted, facts })
+    this.#log = new InputLogWriter({ ...start, ...versions, kind: 'text', redacted, facts })
     this.inputs = new InputRecorder({ ...start, log: this.#log, time })
   }
 

@@ -105,7 +105,7 @@ export class RecordedCall {
     this.#time = time
     this.#startedAtMs = start.startedAtMs
     this.#redacted = redacted
-    this.#log = new InputLogWriter({ ...start, ...versions, format: 1, kind: 'call', redacted, facts: stored })
+    this.#log = new InputLogWriter({ ...start, ...versions, kind: 'call', redacted, facts: stored })
     this.inputs = new InputRecorder({ ...start, log: this.#log, time })
   }
 

@@ -1,8 +1,8 @@
 import type { TestCase } from '@parley/contract'
 import type { ConversationOptions, InputLog, LoggedRequest, TimelineItem } from '@parley/conversation'
-import { digestOf } from '@parley/conversation'
+import { digestOf, MODEL_AHEAD } from '@parley/conversation'
 import type { Ms } from '@parley/kernel'
-import type { GenerationEvent, LanguageModel } from '@parley/providers'
+import type { GenerationEvent, GenerationRequest } from '@parley/providers'
 
 const MAX_MOCKS = 50
 const MAX_DELAY_MS: Ms = 60_000
@@ -31,9 +31,13 @@ function requestsOf({ lines }: InputLog): RecordedRequest[] {
     const [id, type, value] = line[4] as readonly [number, string, unknown]
     const request = requests[id - 1]
     if (type === 'answer') request?.answers.push(value)
-    if (request !== undefined) request.isComplete ||= type === 'end' || request.kind !== 'model'
+    if (request !== undefined) request.isComplete ||= type === 'end' || !isModel(request)
   }
   return requests
+}
+
+function isModel({ kind }: { readonly kind: string }): boolean {
+  return kind === 'model' || kind === MODEL_AHEAD
 }
 
 /** What the actions of a recorded run answered, as mocks: each answers once, in the order in which they were used. */
@@ -63,9 +67,7 @@ function respondOf({ outcome, body, error_code, durationMs }: RecordedOutcome): 
 /** Models that give the recorded answer to a recorded request, and ask the agent's own for any other. */
 export function recordedModels(log: InputLog, models: ConversationOptions['models']): ConversationOptions['models'] {
   const known = new Map(
-    requestsOf(log).flatMap(request =>
-      request.kind === 'model' && request.isComplete ? [[request.digest, request]] : [],
-    ),
+    requestsOf(log).flatMap(request => (isModel(request) && request.isComplete ? [[request.digest, request]] : [])),
   )
   return ref => {
     const model = models(ref)
@@ -83,26 +85,15 @@ export function recordedModels(log: InputLog, models: ConversationOptions['model
   }
 }
 
-/** Whether a deterministic model gives the recorded answer to another request. */
+/** What the model answers to another request than the recorded one; null: it may answer differently each time. */
 export function deterministicAnswers(models: ConversationOptions['models']) {
-  return async ({ kind, request }: LoggedRequest<never>, recorded: readonly unknown[]): Promise<boolean> => {
-    if (kind !== 'model') return false
+  return async (logged: LoggedRequest<never>): Promise<readonly GenerationEvent[] | null> => {
+    if (!isModel(logged)) return null
     const model = models(null)
-    if (model.identity.model !== 'rules-1') return false
-    const events = await answerOf(model, request as Parameters<LanguageModel['generate']>[0])
-    return textOf(events) === textOf(recorded as readonly GenerationEvent[])
+    if (model.identity.model !== 'rules-1') return null
+    const request = logged.request as GenerationRequest
+    const events: GenerationEvent[] = []
+    for await (const event of model.generate(request, new AbortController().signal)) events.push(event)
+    return events
   }
-}
-
-async function answerOf(model: LanguageModel, request: Parameters<LanguageModel['generate']>[0]) {
-  const events: GenerationEvent[] = []
-  for await (const event of model.generate(request, new AbortController().signal)) events.push(event)
-  return events
-}
-
-/** What the agent says and does by an answer. */
-function textOf(events: readonly GenerationEvent[]): string {
-  const text = events.map(event => (event.type === 'text' ? event.delta : '')).join('')
-  const calls = events.flatMap(event => (event.type === 'tool-call' ? [[event.call.name, event.arguments]] : []))
-  return JSON.stringify([text, calls])
 }

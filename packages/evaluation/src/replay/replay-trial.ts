@@ -53,17 +53,18 @@ export async function runReplayTrial(options: ReplayTrialOptions): Promise<Repla
   }
   const first = await replayed(log, options.plan, {
     compare: isSame ? 'exact' : 'changed',
-    ...(!isSame && { isSameAnswer: deterministicAnswers(options.models) }),
+    ...(!isSame && { answerTo: deterministicAnswers(options.models) }),
     ...(options.voiceOf && { voiceOf: options.voiceOf }),
   })
   if (first.divergence === null) return unchanged(first, options)
-  const changed = turnSummaries(first.timeline).length - 1
+  const replayedTurns = turnSummaries(first.timeline)
   if (isSame) {
+    const changed = replayedTurns.length - 1
     const { kind, message } = first.divergence
     const changes: TurnChange[] = [{ turn: changed, kind: 'decision', before: kind, after: message }]
     return report(null, changes, turnsUpTo(changed, changed), options)
   }
-  return carriedOn(changed, first, options)
+  return carriedOn(changedTurn(turnSummaries(options.recorded), replayedTurns), first, options)
 }
 
 type Replayed = Awaited<ReturnType<typeof replayed>>
@@ -75,6 +76,8 @@ async function replayed(log: InputLog, plan: Plan, compared: Compared) {
 
 function refusalOf({ log }: ReplayTrialOptions): string | null {
   if (log.header.redacted) return 'redacted: personal data was taken out of the run, so that it cannot be repeated'
+  if (log.header.format === 1)
+    return 'code_changed: the log of the run is of an older version of the program, and lacks what a replay needs'
   return log.isTruncated ? 'log_truncated: the log of the run reached its limit, and its end is missing' : null
 }
 
@@ -84,13 +87,17 @@ function unchanged(again: Replayed, options: ReplayTrialOptions): ReplayReport {
   return report(recordOf(again, options.outcome), changes, turnsUpTo(turns.length - 1, turns.length), options)
 }
 
-/** The first changed turn in text, and what follows it if the caller is simulated. `turn`: in which `first` found the change. */
-async function carriedOn(turn: number, first: Replayed, options: ReplayTrialOptions): Promise<ReplayReport> {
+/** The turn of the first difference: the last one of a replay that ended there, unless what an earlier one did came to light only then. */
+function changedTurn(before: Turns, after: Turns): number {
+  const last = after.length - 1
+  const at = after.findIndex((turn, index) => index < last && changesOfTurn(index, before[index], turn).length > 0)
+  return at < 0 ? last : at
+}
+
+/** The first changed turn in text, and what follows it if the caller is simulated. */
+async function carriedOn(changed: number, first: Replayed, options: ReplayTrialOptions): Promise<ReplayReport> {
   const { recorded, afterChange, models, testCase, random } = options
   const before = turnSummaries(recorded)
-  // A model is asked ahead of the caller's last words: what it decides then belongs to the turn that they begin.
-  const ahead = await heldInText(turn + 1, null, options)
-  const changed = isChangedAhead(turn, before, turnSummaries(ahead.timeline)) ? turn + 1 : turn
   const goesOn =
     afterChange === 'stop'
       ? null
@@ -100,8 +107,7 @@ async function carriedOn(turn: number, first: Replayed, options: ReplayTrialOpti
           meter: new ModelMeter(() => {}),
           random,
         })
-  const isHeld = afterChange === 'stop' && changed === turn + 1
-  const record = isHeld ? ahead : await heldInText(changed, goesOn, options)
+  const record = await heldInText(changed, goesOn, options)
   const after = turnSummaries(record.timeline)
   const last = afterChange === 'stop' ? changed : Math.max(before.length, after.length) - 1
   const changes: TurnChange[] = []
@@ -114,11 +120,6 @@ async function carriedOn(turn: number, first: Replayed, options: ReplayTrialOpti
 }
 
 type Turns = ReturnType<typeof turnSummaries>
-
-function isChangedAhead(turn: number, before: Turns, after: Turns): boolean {
-  const isChanged = (at: number) => changesOfTurn(at, before[at], after[at]).length > 0
-  return before[turn + 1] !== undefined && !isChanged(turn) && isChanged(turn + 1)
-}
 
 /** The conversation in text, with the recorded turns of the caller up to this one, and then those of `goesOn`. */
 function heldInText(turn: number, goesOn: TextCaller | null, options: ReplayTrialOptions): Promise<TrialRecord> {

@@ -622,6 +622,7 @@ export const en = {
   'provider.soniox': 'Soniox',
   'provider.speechmatics': 'Speechmatics',
   'provider.azure': 'Azure Speech',
+  'provider.google': 'Google speech',
   'provider.elevenlabs': 'ElevenLabs',
   'provider.cartesia': 'Cartesia',
   'provider.openai_compatible': 'OpenAI-compatible',

@@ -624,6 +624,7 @@ export const es: Catalogue = {
   'provider.soniox': 'Soniox',
   'provider.speechmatics': 'Speechmatics',
   'provider.azure': 'Azure Speech',
+  'provider.google': 'Voz de Google',
   'provider.elevenlabs': 'ElevenLabs',
   'provider.cartesia': 'Cartesia',
   'provider.openai_compatible': 'Compatible con OpenAI',

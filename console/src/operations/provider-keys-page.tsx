@@ -19,6 +19,7 @@ const PROVIDERS = Object.keys({
   soniox: true,
   speechmatics: true,
   azure: true,
+  google: true,
   elevenlabs: true,
   cartesia: true,
   openai_compatible: true,

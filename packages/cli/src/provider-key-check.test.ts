@@ -19,6 +19,7 @@ const VENDORS = [
   'soniox',
   'speechmatics',
   'azure',
+  'google',
   'elevenlabs',
   'cartesia',
 ] as const
@@ -73,7 +74,7 @@ describe.each(VENDORS)('a key of %s', vendor => {
 
   it('is rejected if the service refuses it', async () => {
     // Google answers 400 to a key that it does not know.
-    const status = vendor === 'gemini' ? 400 : 401
+    const status = vendor === 'gemini' || vendor === 'google' ? 400 : 401
     expect(await check(vendor, 'not-this-one')).toEqual({ outcome: 'rejected', status })
   })
 

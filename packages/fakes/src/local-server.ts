@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 
 /** Listens on 127.0.0.1 and resolves with the port. `port` 0: any free one. Rejects with the server's error. */
-export async function listenLocally(server: Server, port = 0): Promise<number> {
+export async function listenLocally(server: NetServer, port = 0): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, '127.0.0.1', resolve)

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { connect, createServer as createHttp2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import WebSocket, { WebSocketServer } from 'ws'
@@ -62,4 +63,19 @@ it('a request or socket to an unregistered path gets a 404', async () => {
   const socket = new WebSocket(`ws://127.0.0.1:${router.port}/other`)
   const error = await new Promise<Error>(resolve => socket.on('error', resolve))
   expect(error.message).toContain('404')
+})
+
+it('a connection of HTTP/2 reaches the fake that is registered for them, and others those of their paths', async () => {
+  const http2 = createHttp2Server((request, response) => response.end(`http2 ${request.url}`))
+  await new Promise<void>(resolve => http2.listen(0, '127.0.0.1', resolve))
+  const { port } = http2.address() as AddressInfo
+  router = await PathRouter.open({ '/v1': await service('mouth') }, { http2: `http://127.0.0.1:${port}` })
+  const client = connect(`http://127.0.0.1:${router.port}`)
+  const stream = client.request({ ':path': '/speak' })
+  let text = ''
+  for await (const piece of stream) text += piece
+  expect(text).toBe('http2 /speak')
+  expect(await (await fetch(`http://127.0.0.1:${router.port}/v1/voices`)).text()).toBe('mouth GET /v1/voices')
+  client.destroy()
+  http2.close()
 })

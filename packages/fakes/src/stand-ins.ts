@@ -5,6 +5,7 @@ import { cartesiaStandIn } from './cartesia/stand-in.ts'
 import { deepgramStandIn } from './deepgram/stand-in.ts'
 import { elevenLabsStandIn } from './elevenlabs/stand-in.ts'
 import { geminiStandIn } from './gemini/stand-in.ts'
+import { googleStandIn } from './google/stand-in.ts'
 import { openAiCompatibleStandIn } from './openai/compatible-stand-in.ts'
 import { openAiStandIn } from './openai/stand-in.ts'
 import { sonioxStandIn } from './soniox/stand-in.ts'
@@ -18,6 +19,7 @@ export const STAND_INS: readonly StandInVendor[] = [
   sonioxStandIn,
   speechmaticsStandIn,
   azureStandIn,
+  googleStandIn,
   elevenLabsStandIn,
   cartesiaStandIn,
   openAiStandIn,

@@ -7,6 +7,7 @@ import { deepgram } from './deepgram/vendor.ts'
 import { elevenLabs } from './elevenlabs/vendor.ts'
 import type { TextEmbedder } from './embedding/text-embedder.ts'
 import { gemini } from './gemini/vendor.ts'
+import { google } from './google/vendor.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
 import { local } from './local/vendor.ts'
 import { openAiCompatible } from './openai/compatible.ts'
@@ -32,6 +33,7 @@ export const VENDORS: readonly Vendor[] = [
   soniox,
   speechmatics,
   azure,
+  google,
   openAi,
   anthropic,
   gemini,

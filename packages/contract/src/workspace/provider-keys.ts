@@ -14,6 +14,7 @@ export const ownKeyProvider = z.enum([
   'soniox',
   'speechmatics',
   'azure',
+  'google',
   'elevenlabs',
   'cartesia',
   'openai_compatible',

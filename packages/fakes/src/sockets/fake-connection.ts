@@ -25,6 +25,16 @@ export interface FaultBehaviour {
   readonly ignoresInputWhenSilent: boolean
 }
 
+/** What a connection uses of a `WebSocket` (ws); fakes of services with another transport implement it as well. */
+export interface FakeSocket {
+  readonly readyState: number
+  send(data: string | Uint8Array, onSent: () => void): void
+  close(code: number, reason: string): void
+  terminate(): void
+  on(event: 'message', listener: (data: RawData, isBinary: boolean) => void): unknown
+  on(event: 'error' | 'close', listener: () => void): unknown
+}
+
 interface FakeConnectionOptions {
   readonly url: URL
   readonly headers: IncomingHttpHeaders
@@ -40,7 +50,7 @@ export class FakeConnection {
   readonly url: URL
   readonly headers: IncomingHttpHeaders
   readonly time: Time
-  readonly #socket: WebSocket
+  readonly #socket: FakeSocket
   readonly #faultBehaviour: FaultBehaviour
   readonly #timers = new Set<Timer>()
   readonly #handler: ConnectionHandler
@@ -49,7 +59,7 @@ export class FakeConnection {
   #isSilent: boolean
   #idle: Timer | null = null
 
-  constructor(socket: WebSocket, { url, headers, time, fault, faultBehaviour, handle }: FakeConnectionOptions) {
+  constructor(socket: FakeSocket, { url, headers, time, fault, faultBehaviour, handle }: FakeConnectionOptions) {
     this.url = url
     this.headers = headers
     this.time = time

@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { systemTime, type Time } from '@parley/kernel'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { WebSocketServer } from 'ws'
 import { closeServer, listenLocally } from '../local-server.ts'
 import type { FakeDelays, ServiceFault } from '../protocol.ts'
-import { type ConnectionHandler, FakeConnection, type FaultBehaviour } from './fake-connection.ts'
+import { type ConnectionHandler, FakeConnection, type FakeSocket, type FaultBehaviour } from './fake-connection.ts'
 
 const MAX_CONNECTIONS = 2000
 const MAX_MESSAGE_BYTES = 1024 * 1024
@@ -118,7 +118,7 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket))
     socket.on('error', () => socket.destroy())
-    const fault = this.#faults.shift() ?? null
+    const fault = this.takeFault()
     const connectMs = this.#options.delays?.connectMs ?? 0
     const answer = () => this.#answer(request, socket, head, fault)
     if (connectMs === 0) return answer()
@@ -128,13 +128,24 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
 
   #answer(request: IncomingMessage, socket: Duplex, head: Buffer, fault: ServiceFault | null): void {
     const url = urlOf(request)
-    const refusal = this.#refusalOf(url, request.headers, fault)
+    const refusal = this.refusalOf(url, request.headers, fault)
     if (refusal === null) {
-      this.#handshakes.handleUpgrade(request, socket, head, one => this.#accept(one, url, request.headers, fault))
+      this.#handshakes.handleUpgrade(request, socket, head, one => this.accept(one, url, request.headers, fault))
       return
     }
-    this.#counts.refused++
     socket.end(httpAnswer(refusal))
+  }
+
+  /** The fault of the next connection. */
+  protected takeFault(): ServiceFault | null {
+    return this.#faults.shift() ?? null
+  }
+
+  /** The refusal of a connection, which is counted; null: it is accepted. */
+  protected refusalOf(url: URL, headers: IncomingHttpHeaders, fault: ServiceFault | null): Refusal | null {
+    const refusal = this.#refusalOf(url, headers, fault)
+    if (refusal !== null) this.#counts.refused++
+    return refusal
   }
 
   #refusalOf(url: URL, headers: IncomingHttpHeaders, fault: ServiceFault | null): Refusal | null {
@@ -146,7 +157,8 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
     return { ...refusal, headers: { ...refusal.headers, 'Retry-After': String(retryAfterS) } }
   }
 
-  #accept(socket: WebSocket, url: URL, headers: IncomingHttpHeaders, fault: ServiceFault | null): void {
+  /** Serves a connection. */
+  protected accept(socket: FakeSocket, url: URL, headers: IncomingHttpHeaders, fault: ServiceFault | null): void {
     const { faultBehaviour, handle } = this.#options
     this.#counts.connections++
     this.#counts.open++

@@ -24,6 +24,8 @@ export interface HttpVoiceDialect {
   readonly path: string
   /** Appended to the address of the fake: its base URL. */
   readonly base: string
+  /** Path of a list of voices, by which clients check their key; absent: the service has none. */
+  readonly listPath?: string
   hasKey(headers: IncomingMessage['headers'], apiKey: string): boolean
   /** The request, or the refusal of an invalid one. */
   read(body: string, headers: IncomingMessage['headers']): HttpVoiceRequest | FakeHttpAnswer
@@ -106,6 +108,11 @@ async function answer(request: IncomingMessage, response: ServerResponse, exchan
     return answerWith(response, { ...dialect.refusal(status, ''), headers })
   }
   const { headers, method, url } = request
+  if (method === 'GET' && dialect.listPath !== undefined && url?.split('?')[0] === dialect.listPath)
+    return answerWith(
+      response,
+      dialect.hasKey(headers, options.apiKey) ? { status: 200, body: { voices: [] } } : dialect.refusal(401, ''),
+    )
   if (method !== 'POST' || url !== dialect.path) return answerWith(response, dialect.refusal(404, ''))
   if (!dialect.hasKey(headers, options.apiKey)) {
     counts.refused++

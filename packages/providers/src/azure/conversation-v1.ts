@@ -3,7 +3,7 @@ import { isObject, type JsonObject, objectOf, textIn } from '../json-object.ts'
 import { regionalTag } from '../regional-tag.ts'
 import { encodingFor, SERVICE_FORMATS, type ServiceEncoding } from '../service-encoding.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
-import { reasonOf, timeIn } from '../speech-to-text/service-message.ts'
+import { plainWords, reasonOf, timeIn } from '../speech-to-text/service-message.ts'
 import type {
   RecogniserService,
   ServiceEvent,
@@ -21,7 +21,6 @@ const SILENCE_MS = { fast: 300, accurate: 800 } as const
 /** Times are in units of 100 ns. */
 const TICKS_PER_SECOND = 10_000_000
 const MAX_WORDS = 2000
-const MAX_WORD_LENGTH = 200
 
 const LANGUAGES =
   'en es fr de it pt nl ar bg ca cs da el et fi gl he hi hr hu id is ja ko lt lv ms mt nb pl ro ru sk sl sv ta te th tr uk vi zh'
@@ -177,9 +176,4 @@ function wordsOf(phrase: JsonObject): readonly ServiceWord[] {
   if (fromMs === null || untilMs === null) return written
   const share = (untilMs - fromMs) / Math.max(1, written.length)
   return written.map((word, i) => ({ ...word, startMs: fromMs + i * share, endMs: fromMs + (i + 1) * share }))
-}
-
-function plainWords(text: string): ServiceWord[] {
-  const words = text.split(/\s+/u, MAX_WORDS).filter(word => word !== '')
-  return words.map(word => ({ text: word.slice(0, MAX_WORD_LENGTH), startMs: null, endMs: null }))
 }

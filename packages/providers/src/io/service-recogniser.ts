@@ -4,7 +4,7 @@ import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { encodingFor, type ServiceEncoding } from '../service-encoding.ts'
 import { checkStreamOptions } from '../speech-to-text/check-stream-options.ts'
 import type { Connect } from '../speech-to-text/service-link.ts'
-import type { RecogniserService } from '../speech-to-text/service-protocol.ts'
+import type { RecogniserService, ServiceWire } from '../speech-to-text/service-protocol.ts'
 import { ServiceStream } from '../speech-to-text/service-stream.ts'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-to-text/speech-to-text.ts'
 import { withoutSecret } from './service-secret.ts'
@@ -33,24 +33,67 @@ export interface ServiceRecogniserOptions {
   readonly finalizeMs?: Ms
 }
 
-/** A recogniser at a service: one WebSocket for each stream. */
+/** How the connections of a recogniser are made. */
+export interface RecogniserTransport {
+  /** Protocols of its URLs, the usual one first: "wss:". */
+  readonly protocols: readonly string[]
+  readonly open: (options: TransportOptions, listener: TransportListener) => ReturnType<Connect>
+}
+
+interface TransportOptions {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly time: Time
+  /** Limit of the bytes that wait to be sent. */
+  readonly maxQueuedBytes: number
+  /** Of the stream's audio. */
+  readonly bytesPerMs: number
+  /** Undefined: messages are sent as they are. */
+  readonly wire: ServiceWire | undefined
+}
+
+interface TransportListener {
+  readonly onOpen: () => void
+  readonly onText: (text: string) => void
+  /** Called once, as the last event. */
+  readonly onEnd: (end: SocketEnd) => void
+}
+
+const WEB_SOCKET: RecogniserTransport = {
+  protocols: ['wss:', 'ws:'],
+  open: ({ wire, ...options }, listener) => {
+    // No recogniser service sends binary messages.
+    const socket = new ServiceSocket(options, { ...listener, onBinary: () => {} })
+    if (wire === undefined) return socket
+    for (const message of wire.opening) socket.send(message)
+    return { send: message => socket.send(wire.encode(message)), close: () => socket.close() }
+  },
+}
+
+/** A recogniser at a service: one connection for each stream, a WebSocket unless another `transport` is given. */
 export class ServiceRecogniser implements SpeechToText {
   readonly id: string
   readonly languages: readonly string[]
   readonly formats: readonly AudioFormat[]
   readonly #service: RecogniserService
   readonly #options: ServiceRecogniserOptions
+  readonly #transport: RecogniserTransport
   readonly #streams = new Set<ServiceStream>()
   readonly #retryAfter = new WeakMap<ProviderFailure, number>()
   #closed = false
 
   /** Throws `ProviderError` "recogniser_misconfigured" for a URL or a key that cannot be used. */
-  constructor(service: RecogniserService, options: ServiceRecogniserOptions) {
+  constructor(
+    service: RecogniserService,
+    options: ServiceRecogniserOptions,
+    transport: RecogniserTransport = WEB_SOCKET,
+  ) {
     const baseUrl = options.baseUrl ?? service.baseUrl
     const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
     const isPlain = url !== null && [url.username, url.password, url.search, url.hash].every(part => part === '')
-    if (!isPlain || !/^wss?:$/.test(url.protocol))
-      throw new ProviderError('recogniser_misconfigured', 'The base URL is not of the form wss://host/path.')
+    const { protocols } = transport
+    if (!isPlain || !protocols.includes(url.protocol))
+      throw new ProviderError('recogniser_misconfigured', `The base URL is not of the form ${protocols[0]}//host/path.`)
     if (options.apiKey !== null && !/^[\x21-\x7e]+$/.test(options.apiKey))
       throw new ProviderError('recogniser_misconfigured', 'The key has characters that no header can carry.')
     this.id = service.id
@@ -58,6 +101,7 @@ export class ServiceRecogniser implements SpeechToText {
     this.formats = service.formats
     this.#service = service
     this.#options = options
+    this.#transport = transport
   }
 
   async readiness(): Promise<string | null> {
@@ -96,21 +140,14 @@ export class ServiceRecogniser implements SpeechToText {
     const url = `${baseUrl.replace(/\/+$/, '')}${path(options)}`
     const maxQueuedBytes = msToSamples(MAX_QUEUED_MS, format) * bytesPerSample
     const headers = apiKey === null ? {} : headersOf(apiKey)
-    return listener => {
-      const socket = new ServiceSocket(
-        { url, headers, time, maxQueuedBytes },
-        {
-          onOpen: listener.onOpen,
-          onText: listener.onText,
-          // No recogniser service sends binary messages.
-          onBinary: () => {},
-          onEnd: end => listener.onEnd(this.#errorOf(end)),
-        },
+    return ({ onOpen, onText, onEnd }) => {
+      const connection = { id: randomUUID().replaceAll('-', ''), openedAt: new Date().toISOString() }
+      const wire = openWire?.(options, connection)
+      const bytesPerMs = (format.sampleRateHz / 1000) * bytesPerSample
+      return this.#transport.open(
+        { url, headers, time, maxQueuedBytes, bytesPerMs, wire },
+        { onOpen, onText, onEnd: end => onEnd(this.#errorOf(end)) },
       )
-      const wire = openWire?.(options, { id: randomUUID().replaceAll('-', ''), openedAt: new Date().toISOString() })
-      if (wire === undefined) return socket
-      for (const message of wire.opening) socket.send(message)
-      return { send: message => socket.send(wire.encode(message)), close: () => socket.close() }
     }
   }
 

@@ -7,6 +7,7 @@ import {
   FakeDeepgramFlux,
   type FakeDeepgramFluxOptions,
   FakeDeepgramListen,
+  FakeGoogleRecogniser,
   type FakeRecogniser,
   FakeSoniox,
   FakeSpeechmatics,
@@ -18,6 +19,7 @@ import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
 import { azureConversation } from '../azure/conversation-v1.ts'
 import { deepgramNova } from '../deepgram/listen-v1.ts'
 import { deepgramFlux } from '../deepgram/listen-v2.ts'
+import { GoogleRecogniser } from '../google/io/google-recogniser.ts'
 import { sonioxRealTime } from '../soniox/real-time.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import {
@@ -72,6 +74,11 @@ const AZURE: Service = {
   recogniser: ({ baseUrl = '', ...options }) =>
     new ServiceRecogniser(azureConversation(baseUrl), { ...options, baseUrl: `${baseUrl}/stt` }),
 }
+const GOOGLE: Service = {
+  name: 'Google',
+  fake: options => FakeGoogleRecogniser.open(options),
+  recogniser: options => new GoogleRecogniser('telephony', options),
+}
 
 async function openSession(
   service: Service,
@@ -91,7 +98,7 @@ async function openSession(
 const startsOf = (session: ReturnType<typeof listenTo>) =>
   session.events.flatMap(event => (event.type === 'final' ? event.words.map(word => word.startSample) : []))
 
-describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE])(
+describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
   'a recogniser of $name when its service has faults',
   service => {
     it('sends audio from before the connection was open faster than real time', async () => {

@@ -44,10 +44,13 @@ export function wordsIn(object: JsonObject, names: readonly string[], perSecond:
     })
   }
   if (words.length > 0) return words
-  const texts = textIn(object, 'transcript').split(/\s+/u, MAX_WORDS)
-  return texts
-    .filter(text => text !== '')
-    .map(text => ({ text: text.slice(0, MAX_WORD_LENGTH), startMs: null, endMs: null }))
+  return plainWords(textIn(object, 'transcript'))
+}
+
+/** The words of a text, without times. */
+export function plainWords(text: string): ServiceWord[] {
+  const words = text.split(/\s+/u, MAX_WORDS).filter(word => word !== '')
+  return words.map(word => ({ text: word.slice(0, MAX_WORD_LENGTH), startMs: null, endMs: null }))
 }
 
 /** A message of a service as one line of at most 300 characters. */

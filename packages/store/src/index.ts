@@ -150,6 +150,7 @@ export {
   passagesAt,
   vectorsAfter,
 } from './knowledge/search.ts'
+export { chunksByVector, packedFloats } from './knowledge/vector-table.ts'
 export {
   deleteNumber,
   insertNumber,

@@ -12,7 +12,7 @@ import {
   type Queries,
   writeEmbeddingModel,
 } from '@parley/store'
-import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { type TestDatabase, testDatabase, testDatabaseWithVectors } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { JobCounters } from '../metrics.ts'
 import { MemoryEnvironmentQueue } from '../testing/memory-environment-queue.ts'
@@ -21,10 +21,10 @@ import { KnowledgeBuilder } from './knowledge-builder.ts'
 const MODEL = { provider: 'test', model_id: 'letters', tier: 'platform-served' } as const
 const never = new AbortController().signal
 
-/** Counts letters: texts of the same letters are close. */
+/** Counts letters: texts of the same letters are close. Vectors have a length for which pgvector has an index. */
 class LetterEmbedder implements TextEmbedder {
   readonly id = 'test/letters'
-  readonly dimensions = 26
+  readonly dimensions = 256
   /** Errors of the next requests. */
   readonly failures: Error[] = []
   readiness = async () => null
@@ -33,7 +33,7 @@ class LetterEmbedder implements TextEmbedder {
     const failure = this.failures.shift()
     if (failure !== undefined) throw failure
     return texts.map(text => {
-      const vector = new Float32Array(26)
+      const vector = new Float32Array(256)
       for (const letter of text.toLowerCase()) {
         const index = letter.charCodeAt(0) - 97
         if (index >= 0 && index < 26) vector[index]!++
@@ -49,20 +49,6 @@ let embedder: LetterEmbedder
 let search: KnowledgeSearch
 const reader = new DocumentReader()
 const searches: KnowledgeSearch[] = []
-beforeAll(async () => {
-  test = await testDatabase()
-})
-afterAll(async () => {
-  await Promise.all(searches.map(one => one.close()))
-  await reader.close()
-  await test?.close()
-})
-beforeEach(async () => {
-  scope = await test.scope()
-  embedder = new LetterEmbedder()
-  search = new KnowledgeSearch({ database: test.database, embedders: () => embedder })
-  searches.push(search)
-})
 
 const within = <Result>(work: (tx: Queries) => Promise<Result>) => test.database.transaction(scope, work)
 const add = async (title: string, text: string, media_type = 'text/markdown') => {
@@ -104,7 +90,39 @@ const stateOf = async (id: string) => {
   return rows.find(row => row.document_id === id)!
 }
 
-describe('a generation of documents', () => {
+let plain: TestDatabase
+let withVectors: TestDatabase
+beforeAll(async () => {
+  plain = await testDatabase()
+  withVectors = await testDatabaseWithVectors()
+}, 300_000)
+afterAll(async () => {
+  await reader.close()
+  await plain?.close()
+  await withVectors?.close()
+})
+
+/** What compares the vectors. */
+const COMPARISONS = [
+  { by: 'a scan in memory', on: () => plain, exactChunks: undefined },
+  { by: 'pgvector, one by one', on: () => withVectors, exactChunks: undefined },
+  { by: 'an index of pgvector', on: () => withVectors, exactChunks: 0 },
+]
+
+describe.each(COMPARISONS)('a generation of documents, compared by $by', ({ on, exactChunks }) => {
+  beforeAll(() => {
+    test = on()
+  })
+  afterAll(async () => {
+    await Promise.all(searches.splice(0).map(one => one.close()))
+  })
+  beforeEach(async () => {
+    scope = await test.scope()
+    embedder = new LetterEmbedder()
+    search = new KnowledgeSearch({ database: test.database, embedders: () => embedder, exactChunks })
+    searches.push(search)
+  })
+
   it('documents are read, embedded and found by their words and their meaning', async () => {
     const parking = await add('Parking', '# Parking\n\nParking is free for patients after six.')
     await add('Opening hours', 'The clinic opens at nine and closes at five.')
@@ -112,7 +130,7 @@ describe('a generation of documents', () => {
     await reembed()
     expect(await status()).toMatchObject({ generation_state: 'building', embedded: 0, pending: 2 })
     await build()
-    expect(await status()).toMatchObject({ generation_state: 'ready', embedded: 2, pending: 0, dimension: 26 })
+    expect(await status()).toMatchObject({ generation_state: 'ready', embedded: 2, pending: 0, dimension: 256 })
     const [first] = await find('Where can patients park?')
     expect(first).toMatchObject({ document_id: parking, title: 'Parking', chunk_index: 0 })
     expect(first!.text).toBe('Parking > Parking\nParking is free for patients after six.')

@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import { ParleyError, Semaphore, TaskThread } from '@parley/kernel'
-import { type Database, documentsIn, type SearchedGeneration, vectorsAfter } from '@parley/store'
+import { type Database, documentsIn, packedFloats, type SearchedGeneration, vectorsAfter } from '@parley/store'
 import type { VectorHit } from '../vectors/vector-index.ts'
 import type { VectorDocument, VectorOutcome, VectorQuery, VectorTask } from '../vectors/vector-tasks.ts'
 
@@ -18,7 +18,8 @@ interface LoadedGeneration {
   readonly turn: Semaphore
 }
 
-interface VectorMatches {
+/** What a query finds in the vectors of a generation. */
+export interface VectorMatches {
   readonly hits: readonly VectorHit[]
   /** Of the places of the query, in their order; null: the chunk has no vector. */
   readonly scores: readonly (number | null)[]
@@ -126,7 +127,7 @@ export class GenerationVectors {
       if (last === undefined) return
       after = last.joined
       yield {
-        loaded: rows.map(row => ({ document_id: row.document_id, vectors: floatsOf(row.vectors) })),
+        loaded: rows.map(row => ({ document_id: row.document_id, vectors: packedFloats(row.vectors) })),
         joined: after,
       }
     }
@@ -135,9 +136,4 @@ export class GenerationVectors {
   #run(task: VectorTask): Promise<VectorOutcome> {
     return this.#tasks.run(() => this.#thread.run(task, { maxBytes: this.#maxBytes }))
   }
-}
-
-/** A copy, because the rows of an answer share one buffer. */
-function floatsOf(bytes: Buffer): Float32Array {
-  return new Float32Array(new Uint8Array(bytes).buffer)
 }

@@ -13,12 +13,15 @@ import type { Embedders, KnowledgeQuery, KnowledgeResult, KnowledgeSource, Passa
 import { fusedRanking, type RankedItem } from '../rank-fusion.ts'
 import { normalised } from '../vectors/normalised.ts'
 import { GenerationVectors } from './generation-vectors.ts'
+import { TableVectors } from './table-vectors.ts'
 
 interface KnowledgeSearchOptions {
   readonly database: Pick<Database, 'within'>
   readonly embedders: Embedders
   /** Memory for vectors, in MiB; default 1024. */
   readonly maxVectorMiB?: number
+  /** Chunks that pgvector compares one by one; more are found by its index. Default 10 000. */
+  readonly exactChunks?: number | undefined
 }
 
 /** Best chunks of each ranking that are fused. */
@@ -28,15 +31,17 @@ const SPARE = 20
 /** Vectors of recent queries; partial words of a caller repeat. */
 const CACHED_QUERIES = 1000
 
-/** Searches by vector and by words, and fuses the rankings. */
+/** Searches by vector and by words, and fuses the rankings. pgvector compares the vectors where the database has it. */
 export class KnowledgeSearch implements KnowledgeSource {
   readonly #options: KnowledgeSearchOptions
-  readonly #vectors: GenerationVectors
+  readonly #inMemory: GenerationVectors
+  readonly #inTable: TableVectors
   readonly #queries = new RecentMap<string, Float32Array>(CACHED_QUERIES)
 
   constructor(options: KnowledgeSearchOptions) {
     this.#options = options
-    this.#vectors = new GenerationVectors(options.database, options.maxVectorMiB ?? 1024)
+    this.#inMemory = new GenerationVectors(options.database, options.maxVectorMiB ?? 1024)
+    this.#inTable = new TableVectors(options.database, options.exactChunks ?? 10_000)
   }
 
   async search(scope: Scope, request: KnowledgeQuery, signal: AbortSignal): Promise<KnowledgeResult> {
@@ -59,7 +64,8 @@ export class KnowledgeSearch implements KnowledgeSource {
       chunksByWords(db, query, documentIds, PER_RANKING),
     ])
     signal.throwIfAborted()
-    const { hits, scores } = await this.#vectors.search(scope, generation, {
+    const vectors = generation.in_table ? this.#inTable : this.#inMemory
+    const { hits, scores } = await vectors.search(scope, generation, {
       query: vector,
       atMost: PER_RANKING,
       documents: documentIds,
@@ -85,7 +91,7 @@ export class KnowledgeSearch implements KnowledgeSource {
   }
 
   close(): Promise<void> {
-    return this.#vectors.close()
+    return this.#inMemory.close()
   }
 
   async #embedded(scope: Scope, model: EmbeddingModel, query: string, signal: AbortSignal): Promise<Float32Array> {

@@ -6,6 +6,7 @@ import { StoreError } from '../errors.ts'
 import { checkedVersion, ensureFunctions, sqlFor } from './older-servers.ts'
 import { asOwner, readAddress } from './owner-connection.ts'
 import { ensureGroups, ensureLogins } from './roles.ts'
+import { ensureVectorTable } from './vector-extension.ts'
 
 /** Key of the advisory lock under which one process migrates: 'parley' in ASCII. */
 const LOCK = 0x7061726c6579n
@@ -20,7 +21,7 @@ export interface Migration {
 
 /**
  * Brings the database of `ownerUrl` to this version: roles, then every migration that was not applied, each in a
- * transaction of its own, one process at a time. Returns the names of those applied now.
+ * transaction of its own, one process at a time; then the table of vectors, where the database has pgvector. Returns the names of those applied now.
  * Throws `database_unavailable`, `database_misconfigured`, `migration_changed`, `database_newer`, `migration_failed`.
  */
 export async function migrate(ownerUrl: string, migrations?: readonly Migration[]): Promise<string[]> {
@@ -37,7 +38,9 @@ export async function migrate(ownerUrl: string, migrations?: readonly Migration[
     await ensureFunctions(client, version)
     // Before the migrations, which may take rights away that running processes then have by these memberships.
     await ensureLogins(client, address)
-    return applyMigrations(client, steps, version)
+    const applied = await applyMigrations(client, steps, version)
+    if (migrations === undefined) await ensureVectorTable(client)
+    return applied
   })
 }
 

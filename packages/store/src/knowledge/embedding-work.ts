@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import { countLexemes } from './documents.ts'
 import { type EmbeddingModel, failGeneration, finishGenerations } from './generations.ts'
+import { MAX_TABLE_DIMENSION, storeVectors } from './vector-table.ts'
 
 /** A document that one process embeds for one generation, until its lease ends. */
 export interface DueDocument {
@@ -132,7 +133,7 @@ export async function settleEmbedding(
   const [generation] = rows
   if (generation === undefined || generation.state === 'failed') return 'lost'
   const settled = settledRow(result, generation)
-  const { numAffectedRows } = await sql`
+  const { rows: written } = await sql<{ has_table: boolean }>`
     update parley.knowledge_embeddings set lease_until = null, state = ${settled.state}, error = ${settled.error},
       vectors = ${settled.vectors}::bytea,
       joined = case when ${settled.state} = 'embedded' then (
@@ -142,8 +143,17 @@ export async function settleEmbedding(
       next_at = parley.now_ms() + ${settled.inMs}::double precision * interval '1 ms'
     where tenant_id = ${scope.tenant_id} and generation_id = ${generation_id}::uuid
       and document_id = ${document_id}::uuid and state = 'pending' and attempts = ${due.attempts}::integer
-      and lease_until > clock_timestamp()`.execute(tx)
-  if (numAffectedRows !== 1n) return 'lost'
+      and lease_until > clock_timestamp()
+    returning to_regclass('parley.knowledge_vectors') is not null as has_table`.execute(tx)
+  const [row] = written
+  if (row === undefined) return 'lost'
+  if (
+    row.has_table &&
+    settled.dimension !== null &&
+    settled.dimension <= MAX_TABLE_DIMENSION &&
+    result.kind === 'embedded'
+  )
+    await storeVectors(tx, scope, due, result.vectors)
   if (settled.state === 'embedded')
     await sql`
       update parley.knowledge_generations

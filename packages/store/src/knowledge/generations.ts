@@ -1,6 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
+import { MAX_TABLE_DIMENSION } from './vector-table.ts'
 
 /** The identity of an embedding model, as in the API. */
 export interface EmbeddingModel {
@@ -114,6 +115,8 @@ export interface SearchedGeneration {
   /** int8 as text. */
   readonly joined: string
   readonly removed: string
+  /** Whether its vectors are in a table of pgvector as well, which then searches them. */
+  readonly in_table: boolean
 }
 
 /** Null: none is ready. `configured`: whether a model is chosen. */
@@ -126,7 +129,9 @@ export async function searchedGeneration(
   >`
     select exists (select from parley.knowledge_settings where tenant_id = ${scope.tenant_id}) as configured, g.*
     from (select 1) one left join lateral (
-      select generation_id, model, dimension, joined::text, removed::text from parley.knowledge_generations
+      select generation_id, model, dimension, joined::text, removed::text,
+        to_regclass('parley.knowledge_vectors') is not null and dimension <= ${MAX_TABLE_DIMENSION}::integer as in_table
+      from parley.knowledge_generations
       where tenant_id = ${scope.tenant_id} and state = 'ready' order by created_at desc, generation_id desc limit 1
     ) g on true`.execute(db)
   const { configured, ...generation } = rows[0]!

@@ -27,6 +27,7 @@ const SOURCES = [
   '../io/migrate.ts',
   '../io/roles.ts',
   '../io/owner-connection.ts',
+  '../io/vector-extension.ts',
   './cluster-template.ts',
 ]
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'

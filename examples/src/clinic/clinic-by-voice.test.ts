@@ -71,6 +71,20 @@ describe('booking at the clinic by voice', () => {
     expect(call.says('Friday', { choose: 'edge:day' }, { read: { wanted_day: 'Friday' } })[0]).toMatch(/^On Friday/)
   })
 
+  it('a caller whose day was filled by others meanwhile is offered the days that are free now', () => {
+    const { clinic, call } = callAsAda()
+    for (const choices of ['1234 2 1 1', '3141 2 1 1']) {
+      const other = new Walk(exampleDraft('clinic').draft, { clinic })
+      other.start()
+      for (const digits of ['1', ...choices.split(' ')]) other.presses(digits)
+    }
+    expect(clinic.bookings).toHaveLength(2)
+    expect(call.says('The second one', { choose: 'edge:day' }, { read: { wanted_day: 'second' } })).toEqual([
+      'There is nothing free on Wednesday.',
+      'I have Tuesday, Thursday or Friday. Which day? Or press 1, 2 or 3.',
+    ])
+  })
+
   it('after a question in between the open question is asked again', () => {
     const { call } = callAsAda()
     expect(call.says('When are you open?', { choose: 'global:hours' })).toEqual([

@@ -137,6 +137,34 @@ describe('what answered is decided', () => {
     ]
     expect(classesOf(detect(steps))).toEqual(['screener', 'human'])
   })
+
+  it('words of a screener that come after it was answered do not hide the person who comes', () => {
+    const question = 'say your name and why you are calling'
+    const steps: AnswerStep[] = [
+      { says: question, lateMs: 4000 },
+      { pauses: 6000 },
+      { rearm: true },
+      { pauses: 1000 },
+      { says: 'hello' },
+    ]
+    expect(classesOf(detect(steps)).at(-1)).toBe('human')
+  })
+
+  it('a person who speaks while a screener is answered is found when the answer is over', () => {
+    const asks: AnswerStep[] = [{ says: 'say your name and why you are calling' }, { pauses: 1500 }, { agent: true }]
+    const over: AnswerStep[] = [{ agent: false }, { rearm: true }]
+    const comes = (words: boolean) => [...asks, { says: 'hello', words }, { pauses: 1200 }, ...over, { pauses: 3000 }]
+    expect(classesOf(detect(comes(true)))).toEqual(['screener', 'human'])
+    // Sound without words may be the echo of the agent.
+    expect(classesOf(detect(comes(false)))).toEqual(['screener'])
+  })
+
+  it('a screener that was taken for a mailbox waits for its answer, too', () => {
+    const late: AnswerStep = { says: 'say your name and why you are calling', lateMs: 4000 }
+    const outputs = detect([{ says: 'the person you are calling' }, late, { pauses: 5000 }])
+    expect(classesOf(outputs)).toEqual(['voicemail', 'screener'])
+    expect(outputs.filter(output => output.type === 'greeting-over')).toHaveLength(2)
+  })
 })
 
 describe('a message may begin', () => {

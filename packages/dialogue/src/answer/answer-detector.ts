@@ -11,6 +11,7 @@ import {
   DOUBTFUL_CLASS,
   HUMAN_STANDS_AFTER_MS,
   HUMAN_STANDS_AFTER_TURNS,
+  LATE_WORDS_MS,
   LENGTH_BONUS,
   LONG_GREETING_MS,
   LONG_HUMAN_GREETING_MS,
@@ -64,7 +65,12 @@ interface MachineScore extends WordScore {
 export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #timeoutMs: Ms
   readonly #talk = new FarEndTalk()
-  readonly #words: GreetingWords
+  readonly #phrases: readonly PhrasePattern[]
+  #words: GreetingWords
+  /** Words since a screener asked and the agent may answer: those of who comes to the phone. */
+  #wordsSinceQuestion: GreetingWords | null = null
+  /** A screener was answered, and a person may come. */
+  #awaitsPerson = false
   readonly #greetingEnd: GreetingEnd
   readonly #outputs: AnswerOutput[] = []
   #answeredAt: Ms | null = null
@@ -85,8 +91,9 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   /** `phrases`: instead of those of the languages, as a benchmark that leaves some out needs. */
   constructor(options: AnswerOptions, phrases: readonly PhrasePattern[] = phrasePatterns(options.languages)) {
     this.#timeoutMs = options.timeoutMs
+    this.#phrases = phrases
     this.#words = new GreetingWords(phrases)
-    this.#greetingEnd = new GreetingEnd(this.#talk, output => this.#outputs.push(output))
+    this.#greetingEnd = new GreetingEnd(this.#talk, output => this.#onGreetingEnd(output))
   }
 
   /** The verdict that holds now; null: none yet. */
@@ -115,9 +122,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   }
 
   deadline(): Ms | undefined {
-    if (this.#isOver) return undefined
-    const others = [this.#deadline, this.#greetingEnd.deadline()].filter(at => at !== undefined)
-    return others.length === 0 ? undefined : Math.min(...others)
+    return this.#isOver ? undefined : this.#deadline
   }
 
   #rearm(now: Ms, timeoutMs: Ms): void {
@@ -126,10 +131,20 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     this.#armedAt = now
     this.#verdict = null
     this.#replies = 0
-    this.#words.clear()
+    if (this.#wordsSinceQuestion === null) this.#talk.clear()
+    this.#words = this.#wordsSinceQuestion ?? new GreetingWords(this.#phrases, now)
+    this.#wordsSinceQuestion = null
     this.#greetingEnd.clear()
-    this.#talk.clear()
+    this.#awaitsPerson = true
     this.#settle(now)
+  }
+
+  /** The words of a screener's question may come after the agent has answered it, and a person may speak meanwhile. */
+  #onGreetingEnd(output: AnswerOutput): void {
+    this.#outputs.push(output)
+    if (output.type !== 'greeting-over' || this.#verdict?.class !== 'screener') return
+    this.#wordsSinceQuestion = new GreetingWords(this.#phrases, output.at)
+    this.#talk.clear()
   }
 
   #apply(now: Ms, input: AnswerInput): void {
@@ -143,6 +158,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
         return this.#talk.stop(input.stoppedAt)
       case 'partial':
       case 'final':
+        this.#wordsSinceQuestion?.hear(now, input.text, input.words, input.type === 'final')
         return this.#words.hear(now, input.text, input.words, input.type === 'final')
       case 'tone-started':
         return this.#toneStarted(input)
@@ -167,7 +183,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     this.#answeredAt = now
     this.#armedAt = now
     // Sounds before the answer come from the network; a tone that is audible now goes on.
-    this.#words.clear()
+    this.#words = new GreetingWords(this.#phrases)
     this.#talk.clear()
     this.#verdict = null
   }
@@ -214,11 +230,20 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   }
 
   #settleGreeting(now: Ms): void {
-    const answer = this.#verdict?.class
-    if (answer === 'screener') this.#greetingEnd.settle(now, this.#lastSign, QUESTION_SILENCE_MS)
-    if (answer !== 'voicemail') return
-    const isAnnounced = BEEP_ANNOUNCED.test(normalisedSpeech(this.#words.text))
-    this.#greetingEnd.settle(now, this.#lastSign, isAnnounced ? ANNOUNCED_BEEP_SILENCE_MS : MESSAGE_SILENCE_MS)
+    const silence = this.#greetingSilence()
+    const next = silence === null ? null : this.#greetingEnd.settle(now, this.#lastSign, silence)
+    if (next !== null) this.#wake(next)
+  }
+
+  /** Silence that ends the greeting of what answered; null: its end does not matter. */
+  #greetingSilence(): Ms | null {
+    if (this.#verdict === null) return null
+    const { class: answer, confidence } = this.#verdict
+    if (answer === 'screener') return QUESTION_SILENCE_MS
+    // Before a person comes, a screener may talk of calls and persons as a menu or a mailbox does.
+    if (this.#awaitsPerson && (answer === 'ivr' || confidence <= DOUBTFUL_CLASS)) return QUESTION_SILENCE_MS
+    if (answer !== 'voicemail') return null
+    return BEEP_ANNOUNCED.test(normalisedSpeech(this.#words.text)) ? ANNOUNCED_BEEP_SILENCE_MS : MESSAGE_SILENCE_MS
   }
 
   #judgeWords(now: Ms): void {
@@ -285,7 +310,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
       if (greetingMs >= longest)
         return this.#decide(now, {
           class: 'voicemail',
-          confidence: 0.7,
+          // A recogniser may be late, and there may be music.
+          confidence: now - this.#words.lastWordEndMs > LATE_WORDS_MS ? DOUBTFUL_CLASS : 0.7,
           evidence: [{ kind: 'long-greeting', spokenMs: Math.round(greetingMs) }],
         })
       this.#wake(now + longest - greetingMs)
@@ -296,6 +322,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
 
   /** The far end has stopped talking: a person waits for an answer. */
   #judgeSilence(now: Ms, silentMs: Ms, human: number): void {
+    // Talk while the agent answered a screener may be the agent's echo.
+    if (this.#talk.stoppedAt <= this.#armedAt && this.#words.count === 0) return
     const spokenMs = this.#talk.spokenMs(now)
     const best = this.#bestMachine()
     const machine = best === undefined ? 0 : best.score + best.recording
@@ -348,6 +376,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   }
 
   #decide(now: Ms, verdict: Verdict): void {
+    if (verdict.class !== this.#verdict?.class) this.#greetingEnd.reopen()
     this.#verdict = verdict
     this.#verdictAt = now
     this.#replies = 0

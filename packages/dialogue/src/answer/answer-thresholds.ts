@@ -25,6 +25,8 @@ export const WORDS_WAIT_MS: Ms = 700
 export const LONG_GREETING_MS: Ms = 6000
 /** The same, where some words are a person's. */
 export const LONG_HUMAN_GREETING_MS: Ms = 8000
+/** Words that are this late leave open what a long greeting is. */
+export const LATE_WORDS_MS: Ms = 2000
 export const SOME_HUMAN_SCORE = 0.3
 /** What the length of a greeting adds to the score of a machine's words: nothing up to the first length, all of it from the second on. */
 export const LENGTH_BONUS = 0.6

@@ -9,7 +9,6 @@ export class GreetingEnd {
   readonly #emit: (output: AnswerOutput) => void
   #beepEndedAt: Ms | null = null
   #over: 'beep' | 'silence' | null = null
-  #deadline: Ms | undefined
 
   constructor(talk: FarEndTalk, emit: (output: AnswerOutput) => void) {
     this.#talk = talk
@@ -23,15 +22,21 @@ export class GreetingEnd {
 
   clear(): void {
     this.#beepEndedAt = null
-    this.#over = null
-    this.#deadline = undefined
+    this.reopen()
   }
 
-  /** Called at every input and deadline while the verdict is a mailbox or a screener. `silence`: that ends the greeting without a beep. */
-  settle(now: Ms, answeredAt: Ms, silence: Ms): void {
-    this.#deadline = undefined
+  /** Something else answered than seemed: the end of its greeting is reported anew. */
+  reopen(): void {
+    this.#over = null
+  }
+
+  /**
+   * Called at every input and deadline while the verdict is a mailbox or a screener. `silence`: that ends the greeting without a beep.
+   * Returns when it must be called again; null: at the next input.
+   */
+  settle(now: Ms, answeredAt: Ms, silence: Ms): Ms | null {
     const talk = this.#talk
-    if (this.#over === 'beep') return
+    if (this.#over === 'beep') return null
     // Talk after a beep means that it was not the mailbox's.
     if (this.#beepEndedAt !== null && !talk.isTone && talk.stoppedAt <= this.#beepEndedAt && !talk.isTalking)
       return this.#finish('beep', this.#beepEndedAt)
@@ -39,22 +44,19 @@ export class GreetingEnd {
       if (talk.isTalking && talk.greetingMs(now) >= RESUMED_TALK_MS) {
         this.#over = null
         this.#emit({ type: 'greeting-resumed' })
-      } else if (talk.isTalking) this.#deadline = now + RESUMED_TALK_MS
-      return
+        return null
+      }
+      return talk.isTalking ? now + RESUMED_TALK_MS : null
     }
-    if (talk.isTalking || talk.isTone) return
+    if (talk.isTalking || talk.isTone) return null
     const left = silence - talk.silentMs(now, answeredAt)
-    if (left <= 0) this.#finish('silence', now)
-    else this.#deadline = now + left
+    return left <= 0 ? this.#finish('silence', now) : now + left
   }
 
-  deadline(): Ms | undefined {
-    return this.#deadline
-  }
-
-  #finish(cause: 'beep' | 'silence', at: Ms): void {
+  #finish(cause: 'beep' | 'silence', at: Ms): null {
     if (this.#over === 'silence') this.#emit({ type: 'greeting-resumed' })
     this.#over = cause
     this.#emit({ type: 'greeting-over', cause, at })
+    return null
   }
 }

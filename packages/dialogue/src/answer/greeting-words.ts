@@ -11,9 +11,10 @@ export interface WordScore {
   readonly phrases: readonly string[]
 }
 
-/** What the far end has said since the answer, and how well it fits each class. */
+/** What the far end has said since a moment, such as the answer, and how well it fits each class. */
 export class GreetingWords {
   readonly #patterns: readonly PhrasePattern[]
+  readonly #since: Ms
   #finals = ''
   #partial = ''
   #scores: readonly WordScore[] = []
@@ -22,8 +23,10 @@ export class GreetingWords {
   /** When the text last changed. */
   changedAtMs: Ms = Number.NEGATIVE_INFINITY
 
-  constructor(patterns: readonly PhrasePattern[]) {
+  /** `since`: words that ended before it are ignored, however late they come. Default: all words count. */
+  constructor(patterns: readonly PhrasePattern[], since: Ms = Number.NEGATIVE_INFINITY) {
     this.#patterns = patterns
+    this.#since = since
   }
 
   get text(): string {
@@ -36,23 +39,17 @@ export class GreetingWords {
 
   hear(now: Ms, text: string, words: readonly SpokenWord[], isFinal: boolean): void {
     const before = this.text
+    const later = words.filter(word => word.endMs > this.#since)
+    const own = later.length === words.length ? text : later.map(word => word.text).join(' ')
     if (isFinal) {
-      this.#finals = `${this.#finals} ${text}`.trim().slice(-MAX_TEXT)
+      this.#finals = `${this.#finals} ${own}`.trim().slice(-MAX_TEXT)
       this.#partial = ''
-    } else this.#partial = text.slice(-MAX_TEXT)
-    const end = words.at(-1)?.endMs
+    } else this.#partial = own.slice(-MAX_TEXT)
+    const end = later.at(-1)?.endMs
     if (end !== undefined) this.lastWordEndMs = Math.max(this.lastWordEndMs, end)
     if (this.text === before) return
     this.changedAtMs = now
     this.#scores = this.#scored()
-  }
-
-  clear(): void {
-    this.#finals = ''
-    this.#partial = ''
-    this.#scores = []
-    this.lastWordEndMs = Number.NEGATIVE_INFINITY
-    this.changedAtMs = Number.NEGATIVE_INFINITY
   }
 
   /** Classes with a phrase in the words, the best first. */

@@ -38,7 +38,10 @@ export type AnswerInput =
   | { readonly type: 'tone-ended'; readonly at: Ms; readonly isIsolated: boolean }
   /** The agent is audible. */
   | { readonly type: 'agent-sound'; readonly on: boolean }
-  /** Someone else may come to the phone, as after a screener: detection begins again, with a new timeout. */
+  /**
+   * Someone else may come to the phone, as after a screener: detection begins again, with a new timeout. What was said since the last
+   * `greeting-over` of a screener counts.
+   */
   | { readonly type: 'rearm'; readonly timeoutMs: Ms }
 
 export type Evidence =

@@ -10,7 +10,7 @@ const WORD_MS: Ms = 300
 
 /** What the far end does from the answer on, in order. */
 export type AnswerStep =
-  | { readonly says: string; readonly wordMs?: Ms; readonly words?: boolean }
+  | { readonly says: string; readonly wordMs?: Ms; readonly words?: boolean; readonly lateMs?: Ms }
   | { readonly pauses: Ms }
   | { readonly tone: CallTone; readonly hz: number; readonly ms: Ms }
   | { readonly agent: boolean }
@@ -74,7 +74,7 @@ function inputsOf(steps: readonly AnswerStep[], from: Ms): { inputs: { at: Ms; i
 }
 
 function speak(inputs: { at: Ms; input: AnswerInput }[], from: Ms, step: Extract<AnswerStep, { says: string }>): Ms {
-  const { says, wordMs = WORD_MS, words: heard = true } = step
+  const { says, wordMs = WORD_MS, words: heard = true, lateMs = WORDS_MS } = step
   const texts = says.split(' ')
   const spoken = texts.map((text, i) => ({ text, startMs: from + i * wordMs, endMs: from + (i + 1) * wordMs }))
   const end = from + texts.length * wordMs
@@ -85,7 +85,7 @@ function speak(inputs: { at: Ms; input: AnswerInput }[], from: Ms, step: Extract
     const words = spoken.slice(0, count)
     const type = count === texts.length ? 'final' : 'partial'
     const text = words.map(word => word.text).join(' ')
-    inputs.push({ at: words.at(-1)!.endMs + WORDS_MS, input: { type, text, words } })
+    inputs.push({ at: words.at(-1)!.endMs + lateMs, input: { type, text, words } })
   }
   return end
 }

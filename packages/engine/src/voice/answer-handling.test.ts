@@ -198,6 +198,41 @@ it('a screener that asks twice is answered twice', async () => {
   expect(classes(harness)).toEqual(['screener'])
 })
 
+it.each([2000, 3000, 4500])(
+  'a person behind a screener is greeted when words come %i ms late and the screener pauses',
+  async lag => {
+    const harness = await open(ALL, { recogniserLagMs: lag })
+    await harness.pass(harness.says('Hi if you record your name') + 3000)
+    const asks = harness.says('and reason for calling I will see if this person is available')
+    // The agent has answered in the pause, and answers again.
+    await harness.pass(asks + lag + 6000)
+    expect(find(harness.heard(), harness.voice.sound('Hello, this is the clinic.')).likeness).toBeGreaterThan(0.9)
+    const came = harness.heardNow()
+    await harness.pass(harness.says('Hello') + lag + 4000)
+    expect(classes(harness)).toEqual(['human', 'screener', 'human'])
+    expect(find(harness.heard(), harness.voice.sound('Hello, is this John?'), came).likeness).toBeGreaterThan(0.9)
+  },
+)
+
+it('a message that is being left gives way to the answer to a screener, whose words come late', async () => {
+  const harness = await open({ ...ALL, voicemail: LEAVES }, { recogniserLagMs: 4500 })
+  await harness.pass(harness.says('The person you are calling please record your name and reason for calling') + 7000)
+  expect(classes(harness)).toEqual(['voicemail', 'screener'])
+  expect(find(harness.heard(), harness.voice.sound('This is the clinic.')).likeness).toBeGreaterThan(0.9)
+  expect(find(harness.heard(), harness.voice.sound('Hello, this is the clinic.')).likeness).toBeGreaterThan(0.9)
+})
+
+it('a screener that says more than the agent answers does not hide the person who comes', async () => {
+  const harness = await open(ALL)
+  await harness.pass(harness.says(SCREENER) + 6500)
+  await harness.pass(harness.says('Please stay on the line') + 5500)
+  await harness.pass(harness.says('The person you are calling is being asked') + 5500)
+  const came = harness.heardNow()
+  await harness.pass(harness.says('Hello') + 4000)
+  expect(classes(harness)).toEqual(['screener', 'human'])
+  expect(find(harness.heard(), harness.voice.sound('Hello, is this John?'), came).likeness).toBeGreaterThan(0.9)
+})
+
 it('a call ends when no person comes within 30 s of the answer to a screener', async () => {
   const harness = await open(ALL)
   await harness.pass(harness.says(SCREENER))

@@ -138,8 +138,7 @@ export class AnswerHandling {
   /** A speech was played to its end or withdrawn. */
   spoken(interrupted: boolean): void {
     if (this.#state === 'leaving-message' && !interrupted) return this.#end('message_left', true)
-    if (this.#state === 'screened' && !interrupted && this.#answers > 0)
-      this.#driver.handle({ type: 'rearm', timeoutMs: PERSON_MS })
+    if (this.#state === 'screened' && !interrupted && this.#answers > 0) this.#awaitPerson()
   }
 
   stop(): void {
@@ -171,8 +170,7 @@ export class AnswerHandling {
 
   #onVerdict(verdict: Verdict): void {
     const { conversation, onContact } = this.#options
-    // While a screener is dealt with, it may ask again and say that it connects.
-    if (this.#state === 'screened' && ['screener', 'silence', 'ivr'].includes(verdict.class)) return
+    if (this.#state === 'screened' && isOfScreener(verdict)) return
     onContact(contactItem(verdict))
     conversation.answeredBy(verdict.class)
     switch (verdict.class) {
@@ -236,7 +234,7 @@ export class AnswerHandling {
   #onScreener(): void {
     const { plan, conversation, time } = this.#options
     if (!plan.settings.callScreening.enabled) return this.#resume()
-    if (this.#state !== 'talking' && this.#state !== 'awaiting-beep') return
+    if (this.#state === 'screened') return
     this.#limit?.cancel()
     this.#message = null
     this.#state = 'screened'
@@ -271,7 +269,8 @@ export class AnswerHandling {
         if (words === '') this.#end('voicemail')
         else conversation.sayAside(words)
       })
-    } else if (this.#state === 'screened' && this.#answers < MAX_ANSWERS) {
+    } else if (this.#state === 'screened') {
+      if (this.#detector.verdict?.class !== 'screener' || this.#answers >= MAX_ANSWERS) return this.#awaitPerson()
       this.#answers++
       this.#limit?.cancel()
       this.#limit = time.at(time.now() + PERSON_MS, () => this.#end('screener'))
@@ -279,11 +278,20 @@ export class AnswerHandling {
     }
   }
 
+  #awaitPerson(): void {
+    this.#driver.handle({ type: 'rearm', timeoutMs: PERSON_MS })
+  }
+
   #end(why: MachineEnding, isAfterWords = false): void {
     if (this.#state === 'over') return
     this.stop()
     this.#options.end(why, isAfterWords)
   }
+}
+
+/** While a screener is dealt with, it may ask again, say that it connects, and talk of the person who was called as mailboxes do. */
+function isOfScreener({ class: answer, confidence }: Verdict): boolean {
+  return ['screener', 'silence', 'ivr'].includes(answer) || (answer === 'voicemail' && confidence <= DOUBTFUL)
 }
 
 /** What is said to a screener. */

@@ -17,6 +17,8 @@ type Answer = { readonly choose: string } | { readonly read: Readonly<Record<str
 /** A wall clock for tests: Monday, 23 November 2026. */
 export const MONDAY = Date.UTC(2026, 10, 23, 9)
 
+let walks = 0
+
 /** A conversation with an example agent: the test scripts the model, and actions run on the real example services. */
 export class Walk {
   readonly flow: FlowInterpreter
@@ -24,6 +26,7 @@ export class Walk {
   readonly nodes: string[] = []
   /** After this call no service answers. */
   isDown = false
+  readonly #id = ++walks
   readonly #plan: Plan
   readonly #services: Readonly<Record<string, Service>>
   readonly #said: string[] = []
@@ -119,7 +122,8 @@ export class Walk {
       query,
       content: JSON.stringify(body),
       body,
-      idempotencyKey: request_id,
+      // As in production, keys of different calls differ.
+      idempotencyKey: `${this.#id}-${request_id}`,
       signature: null,
     })
     const outcome = answer.status < 300 ? 'succeeded' : 'failed'

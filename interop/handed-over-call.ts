@@ -21,9 +21,13 @@ async function published(client: ParleyClient, name: string, nodes: readonly Nod
 
 const staticText = (text: string) => ({ type: 'static_text' as const, text })
 
-/** Two agents of a platform: the first greets and hands its call to the second, which says a last line. */
+/**
+ * Two agents of a platform: the first greets and hands its call to the second, which says a last line; `staysOnLine`: it waits for the
+ * caller then.
+ */
 export async function handingOver(
   client: ParleyClient,
+  { staysOnLine = false } = {},
 ): Promise<{ readonly first: string; readonly second: string; readonly missing: string }> {
   const last = (id: string, text: string): Node => ({
     id,
@@ -46,7 +50,9 @@ export async function handingOver(
     },
     last('nobody', 'There is nobody else.'),
   ]
-  const second = await published(client, 'Specialist', [last('bye', 'Specialist for {{topic}}.')])
+  const line = 'Specialist for {{topic}}.'
+  const waiting: Node = { id: 'help', type: 'conversation', instruction: staticText(line) }
+  const second = await published(client, 'Specialist', staysOnLine ? [waiting] : [last('bye', line)])
   return {
     second,
     first: await published(client, 'Desk', swapTo(second)),

@@ -4,6 +4,7 @@ import { randomBelow, SeededRandom } from '@parley/kernel'
 import { readWav } from '@parley/media'
 import { BrowserStandIn } from '@parley/webrtc/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { handingOver } from './handed-over-call.ts'
 import { peerProcessOf } from './peer-process-of.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
@@ -81,6 +82,52 @@ describe('web calls', { timeout: 240_000 }, () => {
     expect(sampleRate).toBe(16_000)
     expect(channels).toHaveLength(2)
     for (const channel of channels) expect(rms(channel)).toBeGreaterThan(0.002)
+  })
+
+  it('an agent hands its web call to another one: the page goes on, also over a new path, and hangs up the same call', async () => {
+    const { first } = await handingOver(client, { staysOnLine: true })
+    const run = await client.runs.create({
+      body: { agent_id: first, channel: 'web', mode: 'inbound', dynamic_variables: { topic: 'bills' } },
+    })
+    const { run_id } = run
+    const { url, token } = run.web!
+    const browser = new BrowserStandIn()
+    expect(await browser.call(url, token), serving.output()).toBe(201)
+    const source = await waitForRun(client, run_id, hasEnded, 2 * SOON_MS)
+    expect(source, serving.output()).toMatchObject({
+      state: 'completed',
+      outcome: { kind: 'transferred', detail: expect.stringMatching(/^agent_swap:/) },
+    })
+    await eventually(
+      async () => said(browser, 'agent').join(' '),
+      text => text.includes('Specialist for bills'),
+      SOON_MS,
+    )
+    const indices = browser.messages.filter(({ type }) => type === 'utterance').map(({ index }) => index)
+    expect(indices).toEqual(indices.map((_, index) => index))
+    browser.loseNetwork()
+    expect(await browser.call(url, browser.resume!)).toBe(201)
+    await eventually(
+      async () => browser.state,
+      state => state === 'connected',
+      SOON_MS,
+    )
+    const next = source.outcome!.detail!.slice('agent_swap:'.length)
+    expect((await client.runs.get({ params: { run_id: next } })).state).toBe('running')
+    await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
+    expect(await waitForRun(client, next, hasEnded, SOON_MS)).toMatchObject({
+      channel: 'web',
+      phone_state: null,
+      trigger: { kind: 'callback', source_run_id: run_id },
+      outcome: { kind: 'caller_hung_up' },
+    })
+    for (const id of [run_id, next])
+      await eventually(
+        () => client.runs.recording({ params: { run_id: id } }),
+        ({ state }) => state === 'ready',
+        SOON_MS,
+      )
+    browser.close()
   })
 
   it('a page whose path was lost comes back on the same run with the secret of the first answer', async () => {

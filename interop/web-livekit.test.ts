@@ -3,6 +3,7 @@
 import type { ParleyClient } from '@parley/client'
 import { readWav } from '@parley/media'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { handingOver } from './handed-over-call.ts'
 import { liveKit, startLiveKit, type TestLiveKit } from './livekit-server.ts'
 import { LiveKitVisitor } from './livekit-visitor.ts'
 import { peerProcessOf } from './peer-process-of.ts'
@@ -85,6 +86,34 @@ describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeou
     const { channels, sampleRate } = readWav(wav)
     expect([sampleRate, channels.length]).toEqual([16_000, 2])
     for (const channel of channels) expect(rms(channel)).toBeGreaterThan(0.002)
+  })
+
+  it('an agent hands the call to another one in the same room, which is deleted when the last of them has ended', async () => {
+    const { first } = await handingOver(client)
+    const run = await client.runs.create({
+      body: { agent_id: first, channel: 'web', mode: 'inbound', dynamic_variables: { topic: 'bills' } },
+    })
+    const one = visitor()
+    await one.join(run.web!)
+    await saysSoon(one, 'agent', 'Specialist for bills')
+    const source = await waitForRun(client, run.run_id, hasEnded, SOON_MS)
+    const next = source.outcome!.detail!.slice('agent_swap:'.length)
+    expect(await waitForRun(client, next, hasEnded, SOON_MS)).toMatchObject({ outcome: { kind: 'completed' } })
+    await eventually(
+      async () => one.isOut,
+      isOut => isOut,
+      SOON_MS,
+    )
+    const roomEffects = async (run_id: string) =>
+      (await effectsOf(run_id))
+        .filter(({ effect_kind }) => effect_kind === 'rtc_room')
+        .map(({ action, state, receipts }) => [action.id, state, receipts])
+    const [creation] = await roomEffects(run.run_id)
+    expect(creation?.slice(0, 2)).toEqual(['room.create', 'succeeded'])
+    expect(await roomEffects(run.run_id)).toHaveLength(1)
+    expect(await roomEffects(next)).toMatchObject([
+      ['room.delete', 'succeeded', [{ kind: 'rtc_room', resource_id: expect.stringContaining(run.run_id) }]],
+    ])
   })
 
   it('a visitor can interrupt the agent; a killed room process ends the call, and the next call works', async () => {

@@ -31,7 +31,7 @@ export const messageHandler = {
           reason: 'turn_in_progress',
         },
       )
-    context.notifyNow('run_orders', run_id)
+    context.notifyNow('run_orders', posted.run_id)
     const { state, utterances } = await answerTo(posted, run_id, context)
     return { status: 200, body: { run_id, state: state as RunState, utterances: utterances as never } }
   },
@@ -43,8 +43,8 @@ async function answerTo(posted: RunMessage, runId: string, context: ExternalCont
   for (;;) {
     const left = until - platform.now()
     // The wait begins before the message is read, so that no change in between is missed.
-    const waited = context.waitForRunChange(runId, Math.max(0, Math.min(left, POLL_MS)))
-    const message = await readMessage(db, scope, runId, posted.message_id)
+    const waited = context.waitForRunChange(posted.run_id, Math.max(0, Math.min(left, POLL_MS)))
+    const message = await readMessage(db, scope, posted.message_id)
     if (message === null || message.state === 'refused') throw runEnded(runId)
     if (message.answer !== null) return message.answer
     if (left <= 0)

@@ -1,4 +1,5 @@
 export { AgentActions, type AgentActionsOptions } from './actions/agent-actions.ts'
+export { loggedSwap, type SwapAgent, type SwapRequest, swapAnswer } from './agent-swap.ts'
 export { Conversation } from './conversation.ts'
 export type { ConversationOptions } from './conversation-options.ts'
 export { InMemoryEffectLedger } from './in-memory-effect-ledger.ts'

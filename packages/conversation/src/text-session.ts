@@ -1,5 +1,6 @@
 import { ANSWER_WITHOUT_LEG, type LegRequest } from '@parley/flow'
 import type { Random } from '@parley/kernel'
+import { loggedSwap, type SwapAgent, type SwapRequest, swapAnswer } from './agent-swap.ts'
 import { Conversation } from './conversation.ts'
 import type { ConversationOptions } from './conversation-options.ts'
 import { ConversationError } from './errors.ts'
@@ -14,6 +15,8 @@ export interface TextSessionOptions extends Omit<ConversationOptions, 'clock' | 
   readonly onEvent?: (event: ConversationEvent) => void
   /** The outcome of every transfer, since text has no phone leg. Default "failed". */
   readonly transfers?: 'taken' | 'failed' | ((request: TransferRequest) => 'taken' | 'failed')
+  /** Hands the conversation to another agent. Default: none takes it. */
+  readonly swap?: SwapAgent
   /** Records or replays the session; it replaces `time` and `wallClock`. Default: neither. */
   readonly inputs?: Inputs
 }
@@ -37,6 +40,7 @@ export class TextSession {
   #isBusy = false
   #isStopped = false
   readonly #inputs: Inputs
+  readonly #swap: SwapAgent
   readonly #enter: {
     readonly start: (value: null) => void
     readonly say: (text: string) => void
@@ -51,6 +55,7 @@ export class TextSession {
     const inputs = options.inputs ?? new DirectInputs({ ...options, random: NO_RANDOM })
     this.#options = options
     this.#inputs = inputs
+    this.#swap = loggedSwap(options.swap, inputs)
     this.conversation = new Conversation({
       ...options,
       ...(options.inputs !== undefined && loggedServices(options, inputs)),
@@ -134,7 +139,7 @@ export class TextSession {
       case 'speech-withdrawn':
         return this.#withdraw(event.speech_id)
       case 'leg-request':
-        return this.#answer(event.request_id, event.request)
+        return this.#answer(event.request_id, event.request, event.effect_id)
       case 'busy':
         this.#isBusy = event.busy
         return this.#resolveIfQuiet()
@@ -146,8 +151,9 @@ export class TextSession {
     }
   }
 
-  #answer(requestId: string, request: LegRequest): void {
+  #answer(requestId: string, request: LegRequest, effectId: string | null): void {
     const { transfers } = this.#options
+    if (request.type === 'swap_agent') return void this.#handOver(requestId, request, effectId ?? '')
     if (request.type !== 'transfer') return this.conversation.legAnswered(requestId, ANSWER_WITHOUT_LEG[request.type])
     const outcome = this.#inputs.read('transfer', () =>
       typeof transfers === 'function' ? transfers(request) : (transfers ?? null),
@@ -159,6 +165,11 @@ export class TextSession {
       final_sip_status: null,
       disconnect_reason: null,
     })
+  }
+
+  async #handOver(requestId: string, request: SwapRequest, effectId: string): Promise<void> {
+    const { answer, receipt } = swapAnswer(await this.#swap(request, effectId))
+    this.conversation.legAnswered(requestId, answer, receipt)
   }
 
   /** Reports speeches as heard in order, even when a later one completes first. */

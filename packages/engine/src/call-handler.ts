@@ -1,11 +1,7 @@
-import type { PreemptiveGenerationReport, TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
-import type { LegRequest } from '@parley/flow'
+import type { PreemptiveGenerationReport, SwapAgent, TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
 import type { CallLeg, LegEvent } from '@parley/leg'
 import type { ChatMessage } from '@parley/providers'
 import type { LocalEnding } from './outcome.ts'
-
-/** A flow's request that another agent continues the call. */
-export type SwapRequest = LegRequest & { readonly type: 'swap_agent' }
 
 /** What a handler may do with its call. */
 export interface CallControl {
@@ -14,9 +10,8 @@ export interface CallControl {
   end(why: LocalEnding): void
   /**
    * Prepares another agent to continue the call. Resolves with the id of its run; null: none can. Never rejects. Absent: no agent can.
-   * `effectId`: the row of the request in the run's ledger.
    */
-  swapAgent?(request: SwapRequest, effectId: string): Promise<string | null>
+  readonly swapAgent?: SwapAgent
   /** Adds an item to the timeline. */
   addTimelineItem(item: TimelineItem): void
 }

@@ -1,8 +1,14 @@
-import type { PreemptiveGenerationReport, TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
+import type {
+  PreemptiveGenerationReport,
+  SwapRequest,
+  TimelineItem,
+  TurnLatency,
+  Utterance,
+} from '@parley/conversation'
 import { type Ms, msToSamples, type Samples, type Time, type Timer } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent, LegOptions, LegTransport } from '@parley/leg'
 import type { OwnedRun } from '@parley/runs'
-import type { CallControl, CallHandler, CarriedConversation, HandOver, SwapRequest } from './call-handler.ts'
+import type { CallControl, CallHandler, CarriedConversation, HandOver } from './call-handler.ts'
 import { continuedEvent, continuedLeg, firstEvents } from './continued-leg.ts'
 import { type LocalEnding, type RunResult, runResult } from './outcome.ts'
 import type { Ticker } from './ticker.ts'

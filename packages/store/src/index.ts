@@ -296,6 +296,7 @@ export {
   admitSuccessor,
   type SuccessorAdmission,
   type SuccessorPublication,
+  sourceEndsCall,
   successorPublication,
 } from './runs/successor.ts'
 export { readTranscript, type TranscriptRow, writeCheckpoint } from './runs/transcripts.ts'
@@ -412,4 +413,5 @@ export {
   storeFirstOffer,
   storeNextOffer,
   type WebCallRow,
+  webCallRunId,
 } from './web/web-calls.ts'

@@ -155,6 +155,7 @@ export interface RunOwnershipTable extends OfRun {
   last_update: number
   source_run_id: string | null
   successor_run_id: string | null
+  first_run_id: string | null
 }
 
 export interface RunEventsTable extends OfRun {

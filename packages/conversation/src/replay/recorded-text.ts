@@ -1,5 +1,6 @@
 import type { FlowMode, Plan } from '@parley/flow'
 import { type Ms, SeededRandom, type Time, type UnixMs } from '@parley/kernel'
+import type { ChatMessage } from '@parley/providers'
 import { InMemoryEffectLedger } from '../in-memory-effect-ledger.ts'
 import type { CallFacts } from '../ports.ts'
 import { TextSession } from '../text-session.ts'
@@ -16,6 +17,8 @@ interface StoredText {
   readonly call: CallFacts
   readonly variables: Readonly<Record<string, string>>
   readonly knowledge: boolean
+  /** What was heard in the conversation of the agent before. Default: nothing. */
+  readonly history?: readonly ChatMessage[]
 }
 
 interface RecordedTextOptions {
@@ -37,7 +40,8 @@ export class RecordedText {
   constructor({ versions, plan, text, time, wallClock }: RecordedTextOptions) {
     const start = { seed: 0, startedAt: wallClock(), startedAtMs: microseconds(time.now()) }
     const redacted = plan.settings.redaction !== undefined
-    const facts: StoredText = redacted ? { ...text, variables: {} } : text
+    const { history: _, ...others } = text
+    const facts: StoredText = redacted ? { ...others, variables: {} } : text
     this.#time = time
     this.#startedAtMs = start.startedAtMs
     this.#redacted = redacted
@@ -67,13 +71,14 @@ interface ReplayedText {
 /** Carries out a recorded text conversation again, with inputs from the log and without services. */
 export async function replayText({ log, plan, ...options }: ReplayTextOptions): Promise<ReplayedText> {
   const inputs = new InputReplay(log, options)
-  const { mode, call, variables, knowledge } = log.header.facts as StoredText
+  const { mode, call, variables, knowledge, history } = log.header.facts as StoredText
   const recorder = new TimelineRecorder(inputs.wallClock, () => null)
   const timeline: TimelineItem[] = []
   const { conversation } = new TextSession({
     plan,
     mode,
     variables: { run: variables },
+    ...(history !== undefined && { history }),
     call,
     models: absent,
     actions: { run: absent },

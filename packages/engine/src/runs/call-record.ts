@@ -173,7 +173,8 @@ export class CallRecord {
   async abandon(ending: OwnedRunEnding): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
-    await this.#options.beforeFinish?.()
+    // A run that never had the call leaves it to its source.
+    if (this.#options.continues !== true) await this.#options.beforeFinish?.()
     await this.#options.recordings.close(this.#run.runId, 0)
     await this.#finish(this.#isCancelled ? CANCELLED : (this.#denial ?? ending), null)
   }

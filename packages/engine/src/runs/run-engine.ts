@@ -121,6 +121,7 @@ export class RunEngine {
       leases,
       agents,
       recordings,
+      swaps,
       time,
       peers: this.#peers,
       rooms: options.liveKit === undefined ? null : { server: options.liveKit, process: this.#rooms },
@@ -168,6 +169,7 @@ export class RunEngine {
       agents,
       recordings,
       ladders,
+      time,
       onOver: (run, end) => options.onOver?.(run, end),
       onProblem,
     })

@@ -4,7 +4,7 @@ import type { Time } from '@parley/kernel'
 import type { OwnedRun } from '@parley/runs'
 import type { StartingRun } from '@parley/store'
 import { agentHandler } from '../agent-handler.ts'
-import type { CallOwner, PrepareSuccessor } from '../call.ts'
+import type { CallOwner, PrepareSuccessor, Successor } from '../call.ts'
 import type { CallPlan, HandlerFactory } from '../call-plan.ts'
 import type { VoiceAgent, VoiceCallFacts } from '../voice/voice-agent.ts'
 import type { CallRecord } from './call-record.ts'
@@ -13,7 +13,10 @@ import { type NumberingTrunk, writtenCalledNumber } from './trunk-numbers.ts'
 /** Finds agents that continue calls. */
 export interface CallSwaps {
   /** Resolves with a run that is ready to continue the call of `source`; null: none is, and the timeline of `source` says why. Never rejects. */
-  prepare(source: ReadyRun, ...swap: Parameters<PrepareSuccessor>): ReturnType<PrepareSuccessor>
+  prepare(
+    source: ReadyRun,
+    ...swap: Parameters<PrepareSuccessor>
+  ): Promise<(Successor & { readonly run: OwnedRun }) | null>
 }
 
 /** A run with everything that its call needs. */
@@ -28,6 +31,8 @@ export interface ReadyRun {
   readonly swaps?: CallSwaps
   /** How many agents had the call before. Default 0. */
   readonly handOvers?: number
+  /** Awaited before the run that has the call at its end is finished. Default: nothing. */
+  readonly beforeFinish?: (run: OwnedRun) => Promise<void>
 }
 
 /** The plan of a run's call: the agent talks, and the record writes the call's events into the run. */

@@ -1,3 +1,4 @@
+import type { SwapAgent } from '@parley/conversation'
 import type { LegRequest } from '@parley/flow'
 import type { Time } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
@@ -16,7 +17,7 @@ interface LegRequestsOptions {
   readonly time: Time
   readonly transfers: TransferRules | undefined
   /** Hands the call to another agent; resolves with the id of its run, null: none can take it. */
-  readonly swap: ConstructorParameters<typeof AgentSwap>[0]
+  readonly swap: SwapAgent
   readonly onAnswer: OnLegAnswer
 }
 

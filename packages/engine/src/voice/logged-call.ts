@@ -3,7 +3,6 @@ import type { AudioFormat } from '@parley/kernel'
 import { ParleyError } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
-import type { CallControl, SwapRequest } from '../call-handler.ts'
 import { EngineError } from '../errors.ts'
 import type { CallClock } from './call-clock.ts'
 import { RepeatedSpeech } from './repeated-speech.ts'
@@ -104,19 +103,6 @@ export function loggedAudio(
     })
   }
 }
-
-/** Hands the call to another agent; whether one takes it is an input. */
-export function loggedSwap(
-  line: Pick<CallControl, 'swapAgent'>,
-  inputs: Inputs,
-): (request: SwapRequest, effectId: string) => Promise<string | null> {
-  return (request, effectId) =>
-    inputs.call<string | null>({ kind: 'swap', request, codec: RUN_ID }, async () => {
-      return (await line.swapAgent?.(request, effectId)) ?? null
-    })
-}
-
-const RUN_ID = { encode: (runId: string | null) => runId, decode: (stored: unknown) => stored as string | null }
 
 /** What a conversation does with its leg. */
 export type ConversationLeg = Pick<

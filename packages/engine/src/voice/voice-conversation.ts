@@ -3,6 +3,7 @@ import {
   type ConversationEvent,
   DirectInputs,
   type Inputs,
+  loggedSwap,
   type SilenceStage,
   type TimelineFact,
   type UsageReport,
@@ -25,7 +26,7 @@ import { dialogueInput } from './dialogue-input.ts'
 import { dialogueOptions } from './dialogue-options.ts'
 import { drainingMachine } from './draining-machine.ts'
 import { LegRequests } from './leg-requests.ts'
-import { type ConversationLeg, LoggedLeg, loggedAgent, loggedSwap, trackClock } from './logged-call.ts'
+import { type ConversationLeg, LoggedLeg, loggedAgent, trackClock } from './logged-call.ts'
 import { meteredAgent } from './metered-agent.ts'
 import { agentOfCall } from './realtime-agent.ts'
 import { RecognisedSpeech } from './recognised-speech.ts'
@@ -185,7 +186,7 @@ export class VoiceConversation implements CallHandler {
       leg: this.#leg,
       time,
       transfers: agent.transfers,
-      swap: loggedSwap(line, inputs),
+      swap: loggedSwap(line.swapAgent, inputs),
       onAnswer: (id, answer, receipt) => this.#conversation.legAnswered(id, answer, receipt),
     })
   }

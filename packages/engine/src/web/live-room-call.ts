@@ -26,8 +26,7 @@ export class LiveRoomCall {
 
   constructor(options: LiveRoomCallOptions) {
     this.#options = options
-    const { run, rooms } = options
-    this.#effects = new RoomEffects(run.ledger, rooms.server, run.runId)
+    this.#effects = this.#effectsOf(options.run)
   }
 
   /** Creates the room and joins it; a failure of either ends the leg. Never rejects. */
@@ -47,11 +46,17 @@ export class LiveRoomCall {
     }
   }
 
-  /** Deletes the room, with which the visitor is out of it. Never rejects. */
-  async end(): Promise<void> {
+  /** Deletes the room, with which the visitor is out of it. `run`: the one that has the call at its end. Never rejects. */
+  async end(run: OwnedRun): Promise<void> {
     await this.#created
-    const error = await this.#effects.end()
+    const error = await this.#effectsOf(run).end()
     if (error !== null) this.#report(error)
+  }
+
+  /** The room has the name of the call's first run. */
+  #effectsOf({ ledger }: OwnedRun): RoomEffects {
+    const { run, rooms } = this.#options
+    return new RoomEffects(ledger, rooms.server, run.runId)
   }
 
   #report(error: unknown): void {

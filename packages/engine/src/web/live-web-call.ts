@@ -5,6 +5,7 @@ import { type Bus, type Database, readWebCall, settleWebOffer, type WebCallRow }
 import { type BrowserPeer, type PeerProcess, WebRtcError } from '@parley/webrtc'
 
 interface LiveWebCallOptions {
+  /** The run by whose id the browser has the call. */
   readonly run: OwnedRun
   readonly leg: WebLeg
   readonly peers: Pick<PeerProcess, 'connect'>
@@ -17,6 +18,8 @@ interface LiveWebCallOptions {
 export class LiveWebCall {
   readonly #options: LiveWebCallOptions
   #peer: BrowserPeer | null = null
+  /** The run that has the call now. */
+  #owner: OwnedRun
   #attempt = 0
   /** Fragments of candidates that the peer connection has. */
   #fragments = 0
@@ -24,6 +27,12 @@ export class LiveWebCall {
 
   constructor(options: LiveWebCallOptions) {
     this.#options = options
+    this.#owner = options.run
+  }
+
+  /** Another run continues the call. */
+  continuedBy(run: OwnedRun): void {
+    this.#owner = run
   }
 
   /** Reads what the browser has sent and acts on it, one reading after another. Never rejects. */
@@ -65,7 +74,7 @@ export class LiveWebCall {
     const { run, database, bus, leg } = this.#options
     const attempt = this.#attempt
     const stored = await database.transaction(run.scope, tx =>
-      settleWebOffer(tx, run.scope, run.owned, attempt, outcome),
+      settleWebOffer(tx, run.scope, run.runId, this.#owner.owned, attempt, outcome),
     )
     if (stored) bus.publish('runs', run.runId)
     // A first offer that leads to nothing leaves nothing to wait for.

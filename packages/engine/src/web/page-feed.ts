@@ -20,6 +20,9 @@ type PageUpdate =
 export class PageFeed {
   readonly #send: (update: PageUpdate) => void
   #state: AgentState | null = null
+  /** Index of the next utterance. The page has one conversation, also when agents that continue it count their own. */
+  #next = 0
+  #first = 0
 
   constructor(send: (update: PageUpdate) => void) {
     this.#send = send
@@ -31,13 +34,17 @@ export class PageFeed {
         return this.#onLeg(event.event)
       case 'timeline':
         if (event.item.kind !== 'utterance') return
+        this.#next = Math.max(this.#next, this.#first + event.item.index + 1)
         return this.#send({
           type: 'utterance',
-          index: event.item.index,
+          index: this.#first + event.item.index,
           role: event.item.role,
           text: event.item.text,
           interrupted: event.item.interrupted,
         })
+      case 'handed-over':
+        this.#first = this.#next
+        return
       case 'ending':
       case 'ended':
         return

@@ -8,7 +8,7 @@ import type { Engine } from '../engine.ts'
 import type { AgentFactory } from '../runs/agent-factory.ts'
 import { CallRecord, type CallRecordEnd, undialled } from '../runs/call-record.ts'
 import { openRecording, type Recordings } from '../runs/recordings.ts'
-import { runPlan, wantsRecording } from '../runs/run-plan.ts'
+import { type CallSwaps, type ReadyRun, runPlan, wantsRecording } from '../runs/run-plan.ts'
 import type { NumberingTrunk } from '../runs/trunk-numbers.ts'
 import { LiveRoomCall, type Rooms } from './live-room-call.ts'
 import { LiveWebCall } from './live-web-call.ts'
@@ -20,6 +20,7 @@ interface WebRunsOptions {
   readonly leases: RunLeases
   readonly agents: AgentFactory
   readonly recordings: Recordings
+  readonly swaps: CallSwaps
   readonly time: Time
   readonly peers: PeerProcess
   /** Null: there is no LiveKit server. */
@@ -38,6 +39,12 @@ const NO_TRUNK: NumberingTrunk = { details: { refer: false }, first_number: null
 
 /** How the call's browser connects. */
 type WebCall = Pick<WebCallRow, 'kind' | 'left_ms'>
+
+/** What the run of a web call is opened with. */
+interface WebCallParts extends Required<Pick<ReadyRun, 'beforeFinish'>> {
+  readonly record: CallRecord
+  readonly place: CallPlace
+}
 
 /** Claims web runs: those whose browser has made its offer, which it answers, and those whose room it joins. */
 export class WebRuns {
@@ -90,13 +97,14 @@ export class WebRuns {
       channel: 'web',
       time,
       recordings,
-      beforeFinish: async () => room?.end(),
+      beforeFinish: async () => room?.end(run),
       onOver: end => onOver(run, end),
     })
     let leg: WebLeg | null = null
     try {
       room = this.#roomOf(run, call)
-      leg = await this.#setups.run(() => this.#open(run, call, record, place))
+      const parts = { record, place, beforeFinish: async (last: OwnedRun) => room?.end(last) }
+      leg = await this.#setups.run(() => this.#open(run, call, parts))
     } catch (error) {
       this.#options.onProblem(`web run ${run.runId} cannot be set up`, error)
       await this.#refuse(run)
@@ -124,7 +132,7 @@ export class WebRuns {
   }
 
   /** Opens the media of the call, and starts the call on it. */
-  async #open(run: OwnedRun, call: WebCall, record: CallRecord, place: CallPlace): Promise<WebLeg> {
+  async #open(run: OwnedRun, call: WebCall, { record, place, beforeFinish }: WebCallParts): Promise<WebLeg> {
     const { database, agents, recordings, engine, time } = this.#options
     const { scope, runId } = run
     const start = await startingRun(database.within(scope), scope, runId)
@@ -140,7 +148,8 @@ export class WebRuns {
       ...(recording && { recording }),
     })
     const feed = new PageFeed(update => leg.sendToPage(update, { greets: update.type === 'agent' }))
-    const callPlan = runPlan({ run, start, trunk: NO_TRUNK, agent, record, time }, recording)
+    const swaps = this.#swapsOf(run, feed)
+    const callPlan = runPlan({ run, start, trunk: NO_TRUNK, agent, record, time, swaps, beforeFinish }, recording)
     engine.begin(
       leg,
       {
@@ -155,12 +164,35 @@ export class WebRuns {
     return leg
   }
 
+  /** Agents that continue the call: the page keeps its feed, and its offers are answered for the run that has the call. */
+  #swapsOf(first: OwnedRun, feed: PageFeed): CallSwaps {
+    const { swaps } = this.#options
+    return {
+      prepare: async (...swap) => {
+        const successor = await swaps.prepare(...swap)
+        return (
+          successor && {
+            ...successor,
+            onEvent: (event, call) => {
+              feed.onEvent(event)
+              successor.onEvent?.(event, call)
+            },
+            onCall: call => {
+              this.#live.get(first.runId)?.continuedBy(successor.run)
+              successor.onCall(call)
+            },
+          }
+        )
+      },
+    }
+  }
+
   /** Tells the browser that there will be no answer. */
   async #refuse(run: OwnedRun): Promise<void> {
     const { database, bus } = this.#options
     await database
       .transaction(run.scope, tx =>
-        settleWebOffer(tx, run.scope, run.owned, 1, { refusal: 'the agent cannot take the call now' }),
+        settleWebOffer(tx, run.scope, run.runId, run.owned, 1, { refusal: 'the agent cannot take the call now' }),
       )
       .catch((error: unknown) => this.#options.onProblem(`web run ${run.runId}`, error))
     bus.publish('runs', run.runId)

@@ -9,6 +9,8 @@ import {
   StoreError,
   sendEffect,
   settleEffect,
+  sourceEndsCall,
+  webCallRunId,
 } from '@parley/store'
 import type { JobLog, RoomServer } from '../protocol.ts'
 
@@ -48,11 +50,11 @@ export async function endRoom(options: EndRoomOptions, run: LostRun): Promise<En
   const { database, writes, rooms, log } = options
   const { scope, run_id, kind } = run
   if (kind !== 'web' || rooms === null) return null
-  const call = await writes.run(() => readWebCall(database.within(scope), scope, run_id)).catch(() => null)
-  if (call?.kind !== 'livekit') return null
+  const room = await writes.run(() => roomOf(database.within(scope), run)).catch(() => null)
+  if (room === null) return null
   const effectId = await noteSend(options, run)
   try {
-    const resource_id = await rooms.deleteRoom(run_id)
+    const resource_id = await rooms.deleteRoom(room)
     return { effectId, settlement: { state: 'succeeded', receipts: [{ kind: 'rtc_room', resource_id }] } }
   } catch (error) {
     log(`the room of web run ${run_id} is not deleted`, error)
@@ -64,6 +66,14 @@ export async function endRoom(options: EndRoomOptions, run: LostRun): Promise<En
         : { state: 'uncertain', error_code: 'no_answer' },
     }
   }
+}
+
+/** The name of the room to delete: the id of the call's first run. Null: there is none, or the run that this one continues deletes it. */
+async function roomOf(db: Queries, { scope, run_id }: LostRun): Promise<string | null> {
+  const first = await webCallRunId(db, scope, run_id)
+  const call = await readWebCall(db, scope, first)
+  if (call?.kind !== 'livekit') return null
+  return first !== run_id && (await sourceEndsCall(db, scope, run_id, EFFECT.effect_key)) ? null : first
 }
 
 /** Settles the effect. Throws what the ledger throws. */

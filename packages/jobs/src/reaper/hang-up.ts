@@ -8,6 +8,7 @@ import {
   StoreError,
   sendEffect,
   settleEffect,
+  sourceEndsCall,
 } from '@parley/store'
 import type { FarEnd, FarEndReply, JobLog } from '../protocol.ts'
 
@@ -41,12 +42,18 @@ export interface HangUp {
 }
 
 /**
- * Ends the call of a run whose owner died. Resolves once the far end confirmed, at `deadline`, or when `signal` aborts;
+ * Ends the call of a run whose owner died; null: the run whose call it continued ends it. Resolves once the far end confirmed, at `deadline`, or when `signal` aborts;
  * call `storeReply` then in the transaction that ends the run. The request is sent even when the ledger cannot be written:
  * dead air is worse than a missing row. Never rejects.
  */
-export async function hangUp(options: HangUpOptions, run: LostRun, deadline: Ms, signal: AbortSignal): Promise<HangUp> {
+export async function hangUp(
+  options: HangUpOptions,
+  run: LostRun,
+  deadline: Ms,
+  signal: AbortSignal,
+): Promise<HangUp | null> {
   const { farEnd, time } = options
+  if (await isEndedBySource(options, run)) return null
   const request = requestOf(farEnd, run)
   if (request === null) {
     // An inbound call that was not answered can only be ended by the process that received it.
@@ -63,6 +70,17 @@ export async function hangUp(options: HangUpOptions, run: LostRun, deadline: Ms,
   }
   if (!reply.confirmed) await sleepUntil(time, deadline, signal)
   return { reply, effectId }
+}
+
+/** An engine that died during a hand-over leaves two runs with the same dialog: one BYE is sent. */
+async function isEndedBySource({ database, writes, log }: HangUpOptions, { scope, run_id }: LostRun): Promise<boolean> {
+  try {
+    return await writes.run(() => sourceEndsCall(database.within(scope), scope, run_id, EFFECT.effect_key))
+  } catch (error) {
+    // Two requests are better than none.
+    log(`whether another run ends the call of run ${run_id} is not known`, error)
+    return false
+  }
 }
 
 /** Settles the effect with the far end's reply. Throws what the ledger throws. */

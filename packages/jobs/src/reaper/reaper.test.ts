@@ -1,4 +1,12 @@
-import { cancelRun, claimRun, type Database, insertWebCall, type JsonObject, type RunOwnership } from '@parley/store'
+import {
+  cancelRun,
+  claimRun,
+  type Database,
+  finishRun,
+  insertWebCall,
+  type JsonObject,
+  type RunOwnership,
+} from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FarEndReply } from '../protocol.ts'
@@ -88,6 +96,17 @@ const renewedAgo = (renewed_ms_ago: number) =>
     },
   })
 
+/** The run ends, and its call goes on in another one. */
+const handedOver = (run: RunOwnership, phone_state?: 'ended') =>
+  harness.write(tx =>
+    finishRun(tx, harness.scope, run, {
+      state: 'completed',
+      ...(phone_state && { phone_state }),
+      outcome: { kind: 'transferred', detail: null, sip_status: null, ended_by: 'agent' },
+      disposition: 'transferred',
+    }),
+  )
+
 const permits = () => harness.permits()
 
 /** Long enough for whoever would write to the database now. */
@@ -140,6 +159,29 @@ describe('the room of a dead engine', () => {
     expect(harness.problems).toEqual([])
   })
 
+  it('the room of a call that another run continued is deleted once, under the name of the first run', async () => {
+    for (const order of ['together', 'handed over'] as const) {
+      const source = await harness.run({ moves: [{ state: 'running' }] }, WEB)
+      await harness.write(tx =>
+        insertWebCall(tx, harness.scope, {
+          run_id: source.run_id,
+          token_hash: Buffer.from(source.run_id),
+          validForMs: 60_000,
+          site_key_id: null,
+          kind: 'livekit',
+        }),
+      )
+      const successor = await harness.continued(source)
+      if (order === 'handed over') await handedOver(source)
+      else await harness.kill(source)
+      await harness.kill(successor)
+      const rooms = roomServer()
+      await (await rested({ rooms })).round()
+      for (const run of [source, successor]) await harness.ended(run.run_id)
+      expect(rooms.deleted, order).toEqual([source.run_id])
+    }
+  })
+
   it('a server that does not answer leaves the effect uncertain, and the run ends all the same', async () => {
     const runId = await webRun('livekit')
     await (await rested({ rooms: roomServer(new Error('no answer')) })).round()
@@ -183,6 +225,40 @@ describe('the call of a dead engine', () => {
     expect(rows).toEqual([{ state: 'partial', final: false }])
     await vi.waitFor(() => expect(harness.bus.published).toContainEqual(['runs', run.run_id]), SOON)
     expect(harness.problems).toEqual([])
+  })
+
+  it('an engine that dies while two runs have its call leaves one BYE, whichever run is found first', async () => {
+    for (const order of ['together', 'source first', 'successor first'] as const) {
+      const source = await harness.run({ moves: ACTIVE, dial: DIAL, dialog: DIALOG })
+      const successor = await harness.continued(source, DIALOG)
+      const far = farEnd(OK)
+      const one = await rested({ farEnd: far })
+      const [first, second] = order === 'successor first' ? [successor, source] : [source, successor]
+      await harness.kill(first)
+      if (order === 'together') await harness.kill(second)
+      await one.round()
+      await harness.ended(first.run_id)
+      if (order !== 'together') {
+        await harness.kill(second)
+        await (await rested({ farEnd: far })).round()
+      }
+      for (const run of [source, successor])
+        expect(await harness.ended(run.run_id)).toMatchObject({ state: 'failed', outcome: { detail: 'engine_lost' } })
+      expect(far.asked, order).toEqual([['BYE', DIALOG]])
+      expect(await permits()).toBe(0)
+    }
+  })
+
+  it('a run that had taken over the call before its engine died sends the BYE itself', async () => {
+    const source = await harness.run({ moves: ACTIVE, dial: DIAL, dialog: DIALOG })
+    const successor = await harness.continued(source, DIALOG)
+    await handedOver(source, 'ended')
+    await harness.kill(successor)
+    const far = farEnd(OK)
+    await (await rested({ farEnd: far })).round()
+    await harness.ended(successor.run_id)
+    expect(far.asked).toEqual([['BYE', DIALOG]])
+    expect(await permits()).toBe(0)
   })
 
   it('an unanswered call of a dead engine is cancelled', async () => {

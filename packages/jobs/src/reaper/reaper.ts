@@ -155,12 +155,13 @@ export class Reaper {
   }
 
   /** Resolves when the permit may be released. */
-  async #hangUp(run: LostRun): Promise<HangUp> {
+  async #hangUp(run: LostRun): Promise<HangUp | null> {
     const { time, counters } = this.#options
     const deadline = time.now() + Math.max(this.#busyMs - run.renewed_ms_ago, LEAST_MS)
     const { signal } = this.#closing
     const result = await hangUp({ ...this.#options, writes: this.#writes }, run, deadline, signal)
-    if (!signal.aborted) counters.add(result.reply.confirmed ? 'hangups_confirmed' : 'hangups_unconfirmed')
+    if (result !== null && !signal.aborted)
+      counters.add(result.reply.confirmed ? 'hangups_confirmed' : 'hangups_unconfirmed')
     return result
   }
 

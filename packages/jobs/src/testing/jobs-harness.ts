@@ -3,6 +3,7 @@ import { VirtualTime } from '@parley/kernel'
 import type { Work } from '@parley/runs'
 import {
   admitRun,
+  admitSuccessor,
   type JsonObject,
   listEffects,
   listEvents,
@@ -115,6 +116,29 @@ export class JobsHarness {
       if (reached.dialog !== undefined) await storeDialog(tx, scope, run, reached.dialog)
     })
     return run
+  }
+
+  /** A run of the same engine that continues the call of `source`. */
+  async continued(source: RunOwnership, dialog?: JsonObject): Promise<RunOwnership> {
+    const { scope } = this
+    const request = {
+      run_id: crypto.randomUUID(),
+      agent_id: 'greeter',
+      version: 1,
+      effect_id: crypto.randomUUID(),
+      dynamic_variables: {},
+      notifies: false,
+    }
+    const owner = { engine: 'engine-1', worker: null, leaseMs: 60_000 }
+    const admission = await this.write(tx => admitSuccessor(tx, scope, source, request, owner))
+    if (admission.kind !== 'admitted') throw new Error(`refused: ${admission.kind}`)
+    const { owned } = admission
+    const isPhone = (await this.read(source.run_id)).channel === 'phone'
+    await this.write(async tx => {
+      await moveRun(tx, scope, owned, { state: 'running', ...(isPhone && { phone_state: 'preparing' as const }) })
+      if (dialog !== undefined) await storeDialog(tx, scope, owned, dialog)
+    })
+    return owned
   }
 
   /** The conversation so far: texts of the user and the agent in turn. */

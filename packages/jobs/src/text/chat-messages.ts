@@ -48,11 +48,11 @@ export class ChatMessages {
   /** Begins the turn of a message. False: it was refused meanwhile, or the chat is over. */
   async take({ message_id }: RunMessage): Promise<boolean> {
     const { run, database, time, over } = this.#options
-    const { scope, owned, runId } = run
+    const { scope, owned } = run
     const moved = await this.#move(over, tx => takeMessage(tx, scope, owned, message_id))
     if (moved !== 'gone') return moved === 'done'
     // Only this process takes messages of this run: an earlier commit succeeded and its answer was lost.
-    const read = () => readMessage(database.within(scope), scope, runId, message_id)
+    const read = () => readMessage(database.within(scope), scope, message_id)
     return (await retryUntilAnswered(time, () => over.aborted, read))?.state === 'taken'
   }
 

@@ -56,14 +56,14 @@ class Talk {
       time,
       silenceMs,
       over: over.signal,
-      onLastTurn: () => {},
+      onLastTurn: async () => ({ state: 'ending', utterances: [] }),
     })
-    this.over = chat.talk()
+    this.over = chat.talk(this.session.start())
   }
 
   say(text: string, { quietly = false } = {}): Promise<void> {
     const times = { created_at: '', answered_at: null }
-    this.#waiting.push({ message_id: text, text, state: 'waiting', answer: null, reason: null, ...times })
+    this.#waiting.push({ message_id: text, run_id: 'r', text, state: 'waiting', answer: null, reason: null, ...times })
     if (!quietly) this.bell.notify()
     return settle()
   }

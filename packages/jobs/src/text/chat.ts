@@ -1,6 +1,6 @@
 import type { TextSession, Utterance } from '@parley/conversation'
 import type { Ms, Time } from '@parley/kernel'
-import type { RunMessage } from '@parley/store'
+import type { MessageAnswer, RunMessage } from '@parley/store'
 import type { ChatMessages } from './chat-messages.ts'
 import type { Signal } from './signal.ts'
 
@@ -17,8 +17,10 @@ interface ChatOptions {
   readonly silenceMs: Ms
   /** Aborts when the conversation is over, for whatever reason. */
   readonly over: AbortSignal
-  /** Called when a turn was the last one, before its message is answered. */
-  readonly onLastTurn: () => void
+  /** Utterances of the conversation before this agent continued it; the indices in answers go on from there. Default 0. */
+  readonly spokenBefore?: number
+  /** Called when a turn was the last one, before its message is answered; resolves with what the answer has beside the turn. */
+  readonly onLastTurn: () => Promise<MessageAnswer>
 }
 
 /** A chat from its opening to its end. Each message is one turn, and is answered with the utterances of that turn. */
@@ -36,10 +38,10 @@ export class Chat {
     this.#openingAt = afterMs === null ? Number.POSITIVE_INFINITY : this.#options.time.now() + afterMs
   }
 
-  /** Resolves when the conversation is over. */
-  async talk(): Promise<void> {
+  /** Resolves when the conversation is over. `opening`: the agent's first turn. */
+  async talk(opening: Promise<unknown>): Promise<void> {
     const { session, over } = this.#options
-    await session.start()
+    await opening
     while (!over.aborted) {
       const input = await this.#nextInput()
       if (input === 'opening') await session.silence('opening')
@@ -67,16 +69,18 @@ export class Chat {
   }
 
   async #turn(message: RunMessage): Promise<void> {
-    const { session, messages, over, onLastTurn } = this.#options
+    const { session, messages, over, onLastTurn, spokenBefore = 0 } = this.#options
     if (!(await messages.take(message))) return
     this.awaitOpening(null)
-    const utterances = await session.say(message.text)
-    const isLast = over.aborted
-    if (isLast) onLastTurn()
-    await messages.answer(message, { state: isLast ? 'ending' : 'running', utterances: utterances.map(documentOf) })
+    const utterances = documentsOf(await session.say(message.text), spokenBefore)
+    const { state, utterances: more } = over.aborted ? await onLastTurn() : STILL_RUNNING
+    await messages.answer(message, { state, utterances: [...utterances, ...more] })
   }
 }
 
-function documentOf(utterance: Utterance) {
-  return { ...utterance }
+const STILL_RUNNING: MessageAnswer = { state: 'running', utterances: [] }
+
+/** Utterances as an answer has them; `spokenBefore`: those of the conversation before. */
+export function documentsOf(utterances: readonly Utterance[], spokenBefore: number): MessageAnswer['utterances'] {
+  return utterances.map(utterance => ({ ...utterance, index: utterance.index + spokenBefore }))
 }

@@ -18,6 +18,11 @@ export function endingOf({ outcome, ended_by, code }: Pick<Ended, 'outcome' | 'e
   return ending('completed', outcome, ended_by)
 }
 
+/** The ending of a run whose conversation another run continues. */
+export function handedOverEnding(successor: string): OwnedRunEnding {
+  return ending('completed', 'transferred', 'agent', `agent_swap:${successor}`)
+}
+
 export function stoppedEnding(stop: Stop): OwnedRunEnding {
   return stop === 'cancelled' ? ending('cancelled', 'cancelled', 'operator') : failedEnding('engine_lost')
 }
@@ -30,7 +35,7 @@ function ending(
   state: 'completed' | 'failed' | 'cancelled',
   kind: string,
   endedBy: 'agent' | 'system' | 'operator',
-  detail: FailureDetail | null = null,
+  detail: FailureDetail | `agent_swap:${string}` | null = null,
 ): OwnedRunEnding {
   return { state, outcome: { kind, detail, sip_status: null, ended_by: endedBy }, disposition: kind }
 }

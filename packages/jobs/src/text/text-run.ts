@@ -1,4 +1,11 @@
-import { type CallFacts, type ConversationEvent, codeVersions, RecordedText, TextSession } from '@parley/conversation'
+import {
+  type CallFacts,
+  type ConversationEvent,
+  codeVersions,
+  RecordedText,
+  type SwapRequest,
+  TextSession,
+} from '@parley/conversation'
 import type { Plan } from '@parley/flow'
 import { type Ms, ParleyError, type Time, type UnixMs, withDeadline } from '@parley/kernel'
 import {
@@ -7,15 +14,16 @@ import {
   ownershipUnconfirmed,
   type RunCommand,
   retryUntilAnswered,
+  type SuccessorRuns,
 } from '@parley/runs'
-import { type Bus, type Database, moveRun, type StartingRun, startingRun } from '@parley/store'
+import { type Bus, type Database, type MessageAnswer, moveRun, type StartingRun, startingRun } from '@parley/store'
 import { JobsError } from '../errors.ts'
 import type { JobLog } from '../protocol.ts'
-import { Chat } from './chat.ts'
+import { Chat, documentsOf } from './chat.ts'
 import { ChatMessages } from './chat-messages.ts'
 import type { TextAgent, TextAgents, TextKind } from './protocol.ts'
 import { Signal } from './signal.ts'
-import { endingOf, failedEnding, type Stop, stoppedEnding } from './text-ending.ts'
+import { endingOf, failedEnding, handedOverEnding, type Stop, stoppedEnding } from './text-ending.ts'
 
 /** Time in which the agent's services must be ready. */
 const AGENT_MS: Ms = 30_000
@@ -30,12 +38,35 @@ interface TextRunOptions {
   readonly database: Database
   readonly bus: Bus
   readonly agents: TextAgents
+  /** Admits runs of agents that continue the conversation. */
+  readonly successors: SuccessorRuns
+  /** What the run continues. Default: it begins a conversation. */
+  readonly before?: ConversationBefore
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly log: JobLog
 }
 
-/** Executes one text run from its claim to its end. */
+/** A conversation of another agent that this one continues. */
+interface ConversationBefore {
+  readonly source: TextRun
+  /** The services of this agent, which are ready. */
+  readonly agent: TextAgent
+  /** The language of the agent before, where this one keeps it. */
+  readonly language: Plan['settings']['language'] | null
+  /** How many agents had the conversation. */
+  readonly handOvers: number
+}
+
+/** A conversation that has begun. */
+interface Begun {
+  readonly session: TextSession
+  readonly plan: Plan
+  /** The agent's first turn. */
+  readonly opening: ReturnType<TextSession['start']>
+}
+
+/** Executes one text run from its claim to its end, and then the runs of the agents that continue its conversation. */
 export class TextRun {
   readonly #options: TextRunOptions
   readonly #signal: Signal
@@ -45,6 +76,9 @@ export class TextRun {
   readonly #stopping = new AbortController()
   readonly #lost = new AbortController()
   #session: TextSession | null = null
+  #begun: Promise<Begun | null> | null = null
+  /** The run that continues the conversation when this one has ended `transferred`. */
+  #successor: TextRun | null = null
   #chat: Chat | null = null
   #recorded: RecordedText | null = null
   #stop: Stop | null = null
@@ -56,10 +90,14 @@ export class TextRun {
     this.#signal = new Signal(options.time)
   }
 
-  /** Resolves when the run has ended or is lost; while the database is away, not before it is back. Never rejects. */
+  /** Resolves when the conversation has ended or its run is lost; while the database is away, not before it is back. Never rejects. */
   async execute(): Promise<void> {
+    await this.#execute()
+    await this.#successor?.execute()
+  }
+
+  async #execute(): Promise<void> {
     const { run, log } = this.#options
-    run.onCommand(command => this.#onCommand(command))
     let ending: OwnedRunEnding
     try {
       ending = await this.#converseToEnd()
@@ -68,6 +106,10 @@ export class TextRun {
       ending = this.#failed(error)
     }
     this.#isFinishing = true
+    if (this.#successor !== null && !this.#isHandedOver) {
+      await abandon(this.#successor.#options.run, ending)
+      this.#successor = null
+    }
     if (this.#lost.signal.aborted) return
     if (this.#recorded !== null) await run.storeInputs(this.#recorded.finish())
     const finish = await run.finish(ending)
@@ -81,11 +123,37 @@ export class TextRun {
   /** Stops the run because this process ends: it fails with `engine_lost`. */
   giveUp(): void {
     this.#requestStop('given_up')
+    this.#successor?.giveUp()
   }
 
   /** Writes nothing more; the reaper takes the run when its lease ends. */
   abandon(): void {
     this.#options.run.markLost()
+    this.#successor?.abandon()
+  }
+
+  /** Begins the conversation; resolves with the agent's first turn. What fails is the result of `execute`. */
+  async #open(): Promise<MessageAnswer> {
+    const begun = await this.#begin().catch(() => null)
+    const opening = (await begun?.opening) ?? []
+    const isOver = begun === null || this.#over.signal.aborted
+    const answer = {
+      state: isOver ? 'ending' : 'running',
+      utterances: documentsOf(opening, this.#spokenBefore),
+    } as const
+    if (!this.#isHandedOver) return answer
+    const { state, utterances } = await this.#successor!.#open()
+    return { state, utterances: [...answer.utterances, ...utterances] }
+  }
+
+  get #spokenBefore(): number {
+    const source = this.#options.before?.source
+    return source === undefined ? 0 : source.#spokenBefore + (source.#session?.conversation.utterances.length ?? 0)
+  }
+
+  /** The flow has ended because another agent takes over. */
+  get #isHandedOver(): boolean {
+    return this.#successor !== null && this.#session?.ended?.outcome === 'transferred'
   }
 
   #onCommand(command: RunCommand): void {
@@ -122,17 +190,13 @@ export class TextRun {
   }
 
   async #converseToEnd(): Promise<OwnedRunEnding> {
-    const start = await this.#begin()
-    if (start === null) return this.#stoppedEnding()
-    const { plan } = start
-    this.#options.run.redact(plan.settings.redaction)
-    const agent = await this.#open(plan, start)
-    if (agent === null) return this.#stoppedEnding()
-    const session = this.#createSession(start, plan, agent)
+    const begun = await this.#begin()
+    if (begun === null) return this.#stoppedEnding()
+    const { session, plan, opening } = begun
     const { time } = this.#options
     const limit = time.at(time.now() + plan.settings.maxCallDurationMs, () => session.maxDuration())
     try {
-      await this.#talk(session, plan)
+      await this.#talk(opening)
     } finally {
       limit.cancel()
     }
@@ -140,13 +204,34 @@ export class TextRun {
     await this.#settle(session)
     const { ended } = session
     if (ended === null) return this.#stoppedEnding()
+    if (this.#isHandedOver) return handedOverEnding(this.#successor!.#options.run.runId)
     if (ended.outcome === 'error' && ended.code !== null && ended.code !== 'provider_failed')
       this.#options.run.note({ kind: 'error', code: ended.code, message: 'The flow cannot continue.' })
     return endingOf(ended)
   }
 
+  /** Once; null: stopped before. */
+  #begin(): Promise<Begun | null> {
+    this.#begun ??= this.#prepare()
+    return this.#begun
+  }
+
+  async #prepare(): Promise<Begun | null> {
+    const { run, before } = this.#options
+    run.onCommand(command => this.#onCommand(command))
+    const start = await this.#moveToRunning()
+    if (start === null) return null
+    const plan = before?.language == null ? start.plan : speaking(start.plan, before.language)
+    run.redact(plan.settings.redaction)
+    const agent = before?.agent ?? (await this.#createAgent(plan, start))
+    if (agent === null) return null
+    const session = this.#createSession(start, plan, agent)
+    this.#chat = this.#createChat(session, plan)
+    return { session, plan, opening: session.start() }
+  }
+
   /** Moves the run to `running` before anything acts, so that no other process starts it again. Null: stopped before. */
-  async #begin(): Promise<StartingRun | null> {
+  async #moveToRunning(): Promise<StartingRun | null> {
     const { run, database } = this.#options
     const { scope, owned } = run
     const moved = await this.#retry(async () => {
@@ -165,7 +250,7 @@ export class TextRun {
   }
 
   /** Makes the agent of the plan. Null: stopped meanwhile. */
-  async #open(plan: Plan, { agent_id, version }: StartingRun): Promise<TextAgent | null> {
+  async #createAgent(plan: Plan, { agent_id, version }: StartingRun): Promise<TextAgent | null> {
     const { agents, run, time } = this.#options
     const { signal } = this.#stopping
     try {
@@ -179,8 +264,10 @@ export class TextRun {
     }
   }
 
-  #createSession({ agent_id, version, dynamic_variables }: StartingRun, plan: Plan, agent: TextAgent): TextSession {
-    const { run, kind, time, wallClock } = this.#options
+  #createSession(start: StartingRun, plan: Plan, agent: TextAgent): TextSession {
+    const { run, kind, before, time, wallClock } = this.#options
+    const { agent_id, version, dynamic_variables } = start
+    const history = before === undefined ? undefined : before.source.#session?.conversation.memory
     const mode = { channel: 'cloud', hasCaller: kind === 'chat' } as const
     const call: CallFacts = {
       run_id: run.runId,
@@ -194,7 +281,13 @@ export class TextRun {
       this.#recorded = new RecordedText({
         versions: { ...codeVersions(), plan: `${agent_id}/${version}` },
         plan,
-        text: { mode, call, variables: dynamic_variables, knowledge: agent.knowledge !== undefined },
+        text: {
+          mode,
+          call,
+          variables: dynamic_variables,
+          knowledge: agent.knowledge !== undefined,
+          ...(history && { history }),
+        },
         time,
         wallClock,
       })
@@ -202,7 +295,9 @@ export class TextRun {
       plan,
       mode,
       variables: { run: dynamic_variables },
+      ...(history && { history }),
       call,
+      swap: (request, effectId) => this.#swap(start, request, effectId),
       ...(this.#recorded !== null && { inputs: this.#recorded.inputs }),
       models: agent.models,
       actions: agent.actions(run.ledger),
@@ -236,25 +331,56 @@ export class TextRun {
     }
   }
 
-  async #talk(session: TextSession, { settings }: Plan): Promise<void> {
+  /** Null: nobody writes messages. */
+  #createChat(session: TextSession, { settings }: Plan): Chat | null {
     const { run, kind, database, bus, time } = this.#options
+    if (kind !== 'chat') return null
     const over = this.#over.signal
-    if (kind !== 'chat') {
-      const isOver = new Promise<void>(resolve => over.addEventListener('abort', () => resolve(), { once: true }))
-      void session.start()
-      return isOver
-    }
-    const lost = this.#lost.signal
-    this.#chat = new Chat({
+    return new Chat({
       session,
       time,
       over,
       signal: this.#signal,
-      messages: new ChatMessages({ run, database, bus, time, over, lost }),
+      messages: new ChatMessages({ run, database, bus, time, over, lost: this.#lost.signal }),
       silenceMs: settings.endCallAfterSilenceMs,
-      onLastTurn: () => this.#noteEnding(),
+      spokenBefore: this.#spokenBefore,
+      onLastTurn: async () => {
+        this.#noteEnding()
+        return this.#isHandedOver ? this.#successor!.#open() : ENDING
+      },
     })
-    await this.#chat.talk()
+  }
+
+  async #talk(opening: Promise<unknown>): Promise<void> {
+    if (this.#chat !== null) return this.#chat.talk(opening)
+    const over = this.#over.signal
+    if (over.aborted) return
+    await new Promise<void>(resolve => over.addEventListener('abort', () => resolve(), { once: true }))
+  }
+
+  /** Another agent is to continue the conversation. */
+  async #swap(start: StartingRun, request: SwapRequest, effectId: string): Promise<string | null> {
+    const { run, agents, successors, before } = this.#options
+    const { scope } = run
+    const handOvers = before?.handOvers ?? 0
+    const source = { run, channel: 'cloud', handOvers, signal: this.#stopping.signal } as const
+    const successor = await successors.prepare(source, request, effectId, {
+      agent: ({ agent_id, version, plan }) => agents(plan, { scope, agent_id, version }),
+      variables: () => ({ ...start.dynamic_variables, ...this.#session?.conversation.variables }),
+      begin: (own, agent) => {
+        const language = request.keep_current_language ? start.plan.settings.language : null
+        const continued = { source: this, agent, language, handOvers: handOvers + 1 }
+        return new TextRun({ ...this.#options, run: own, before: continued })
+      },
+    })
+    if (successor === null) return null
+    const own = successor.#options.run
+    if (this.#isFinishing) {
+      await abandon(own, this.#stoppedEnding())
+      return null
+    }
+    this.#successor = successor
+    return own.runId
   }
 
   #noteEnding(): void {
@@ -291,6 +417,19 @@ export class TextRun {
   #retry<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
     return retryUntilAnswered(this.#options.time, () => this.#stopping.signal.aborted, ask)
   }
+}
+
+const ENDING: MessageAnswer = { state: 'ending', utterances: [] }
+
+/** Ends a run that was to continue a conversation which has ended otherwise. */
+async function abandon(run: OwnedRun, ending: OwnedRunEnding): Promise<void> {
+  run.note({ kind: 'state', state: 'running', phone_state: null })
+  await run.finish(ending)
+}
+
+/** The plan of an agent that goes on in the language of the conversation. */
+function speaking(plan: Plan, language: Plan['settings']['language']): Plan {
+  return { ...plan, settings: { ...plan.settings, language } }
 }
 
 function notReady(): ParleyError {

@@ -56,7 +56,7 @@ describe('a chat in which nobody says anything', () => {
     const run = await greeted('patient')
     const message = await harness.post(run, 'Is anybody there?')
     harness.time.advance(60_000)
-    expect((await harness.settled(run, message)).answer?.utterances).toHaveLength(2)
+    expect((await harness.settled(message)).answer?.utterances).toHaveLength(2)
     expect((await harness.read(run)).state).toBe('running')
   })
 
@@ -103,7 +103,7 @@ describe('a run that is cancelled', () => {
     await harness.cancel(run)
     expect(await harness.ended(run)).toMatchObject(CANCELLED)
     expect(harness.model.givenUp).toBe(1)
-    expect((await harness.settled(run, message)).answer).toMatchObject({
+    expect((await harness.settled(message)).answer).toMatchObject({
       state: 'ending',
       utterances: [{ role: 'user', text: 'Tell me everything.' }],
     })
@@ -218,7 +218,7 @@ describe('a run that somebody else took over', () => {
     expect(await harness.timeline(run)).toEqual(before)
     expect((await harness.read(run)).state).toBe('running')
     expect(await harness.transcript(run)).toMatchObject({ state: 'partial' })
-    expect(await harness.message(run, message)).toMatchObject({ state: 'taken', answer: null })
+    expect(await harness.message(message)).toMatchObject({ state: 'taken', answer: null })
     expect(await harness.announced(run)).toEqual(['run.started'])
     expect(await harness.permits()).toEqual({ live: 1, permits: 1 })
   })
@@ -231,7 +231,7 @@ describe('a database that is away', () => {
     for (const [turn, text] of ['One', 'Two', 'Three'].entries()) {
       harness.cutCommits = 1 + turn
       const message = await harness.say(run, text)
-      const settled = harness.passing(harness.settled(run, message))
+      const settled = harness.passing(harness.settled(message))
       expect((await settled).answer).toMatchObject({ state: 'running', utterances: [{ text }, { text: 'Yes.' }] })
     }
     expect(harness.model.requests).toHaveLength(3)
@@ -245,10 +245,10 @@ describe('a database that is away', () => {
     harness.isAway = true
     const message = await harness.say(run, 'Bye')
     await harness.eventually(() => harness.refusals > 0)
-    expect((await harness.message(run, message))?.state).toBe('waiting')
+    expect((await harness.message(message))?.state).toBe('waiting')
     harness.isAway = false
     harness.time.advance(250)
-    expect((await harness.settled(run, message)).answer).toMatchObject({ state: 'ending' })
+    expect((await harness.settled(message)).answer).toMatchObject({ state: 'ending' })
     expect((await harness.ended(run)).state).toBe('completed')
     expect(await harness.permits()).toEqual(NOBODY)
   })

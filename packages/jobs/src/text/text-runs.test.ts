@@ -83,7 +83,7 @@ describe('a chat', () => {
     const run = await harness.admit('chat', 'chatter')
     const message = await harness.say(run, 'Is anybody there?')
     harness.worker()
-    expect((await harness.settled(run, message)).answer).toMatchObject({ utterances: [{ index: 1 }, { text: 'Yes.' }] })
+    expect((await harness.settled(message)).answer).toMatchObject({ utterances: [{ index: 1 }, { text: 'Yes.' }] })
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import { type Ms, type Time, type Timer, type UnixMs, withDeadline } from '@parley/kernel'
-import { type OwnedRun, RepeatedFailureLog, type RunLeases, type Work } from '@parley/runs'
+import { type OwnedRun, RepeatedFailureLog, type RunLeases, SuccessorRuns, type Work } from '@parley/runs'
 import type { Bus, Database, RunKind, WaitingRun } from '@parley/store'
 import type { JobLog } from '../protocol.ts'
 import type { TextAgents, TextKind } from './protocol.ts'
@@ -55,6 +55,7 @@ export class TextRuns {
   readonly #maxLive: number
   readonly #live = new Map<TextRun, LiveRun>()
   readonly #polls: RepeatedFailureLog
+  readonly #successors: SuccessorRuns
   readonly #claims = new Set<Promise<boolean>>()
   /** Places of claims under way. */
   #reserved = 0
@@ -70,6 +71,7 @@ export class TextRuns {
     this.#options = options
     this.#maxLive = options.maxLive ?? DEFAULT_MAX_LIVE
     const { time, log } = options
+    this.#successors = new SuccessorRuns({ ...options, onProblem: log })
     this.#polls = new RepeatedFailureLog({ name: 'the poll for waiting runs', time, onProblem: log })
     this.#poll()
     this.#schedule()
@@ -227,7 +229,7 @@ export class TextRuns {
 
   #begin(kind: TextKind, run: OwnedRun): void {
     const { leases: _, maxLive: __, ...rest } = this.#options
-    const textRun = new TextRun({ ...rest, run, kind })
+    const textRun = new TextRun({ ...rest, successors: this.#successors, run, kind })
     const over = textRun
       .execute()
       .catch(error => this.#options.log(`run ${run.runId} was not ended`, error))

@@ -187,7 +187,7 @@ describe('a closing worker', () => {
       outcome: { kind: 'error', detail: 'engine_lost', ended_by: 'system' },
       disposition: 'error',
     })
-    expect((await harness.settled(chat, message)).answer).toMatchObject({
+    expect((await harness.settled(message)).answer).toMatchObject({
       state: 'ending',
       utterances: [{ role: 'user', text: 'How are you?' }],
     })

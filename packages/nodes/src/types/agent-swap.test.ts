@@ -42,7 +42,7 @@ describe('an agent_swap node', () => {
 
   const nodeOf = (fields: object) =>
     agentSwap.schema.parse({ id: 'n', type: 'agent_swap', agent_id: 'billing', edge: FAILURE, ...fields })
-  const enter = (fields: object, channel: 'phone' | 'cloud' = 'phone') =>
+  const enter = (fields: object, channel: 'phone' | 'web' | 'cloud' = 'phone') =>
     agentSwap.enter?.(nodeOf(fields), viewOn(channel))
 
   it('an agent_swap node asks for the agent and the version that it names, after its words', () => {
@@ -77,7 +77,8 @@ describe('an agent_swap node', () => {
     expect(answer('taken')).toEqual({ next: 'end', outcome: 'transferred' })
     expect(answer('failed')).toEqual(FAILED)
     expect(enter({ agent_id: ' ' })).toEqual(FAILED)
-    expect(enter({}, 'cloud')).toEqual(FAILED)
+    for (const channel of ['web', 'cloud'] as const)
+      expect(enter({}, channel)).toMatchObject({ next: 'request', request: { agent_id: 'billing' } })
   })
 
   it('what an agent_swap node does not do is a warning', () => {
@@ -102,7 +103,8 @@ describe('the agent_swap tool', () => {
       execution_message_type: optional(oneOf('prompt', 'static_text')),
     }
     expect(actionSchemaFaults(agentSwap.action, { agent_id: 'billing' }, fields)).toEqual([])
-    expect(agentSwap.action).toMatchObject({ isPhoneOnly: true, exportType: 'agent_swap' })
+    expect(agentSwap.action).toMatchObject({ exportType: 'agent_swap' })
+    expect(agentSwap.action).not.toHaveProperty('isPhoneOnly')
   })
 
   it('the model hands the conversation over, and speaks on when no agent takes it', () => {
@@ -112,7 +114,11 @@ describe('the agent_swap tool', () => {
       request: { type: 'swap_agent', agent_id: 'billing' },
       result: null,
     })
-    expect(agentSwap.action.use(action, {}, viewOn('web'))).toEqual({ next: 'result', result: 'failed' })
+    expect(agentSwap.action.use(action, {}, viewOn('web'))).toMatchObject({ next: 'request' })
+    expect(agentSwap.action.use({ ...action, agent_id: ' ' }, {}, viewOn('web'))).toEqual({
+      next: 'result',
+      result: 'failed',
+    })
     const answer = (outcome: 'taken' | 'failed') =>
       agentSwap.action.answer?.(action, { type: 'transfer_result', outcome })
     expect(answer('taken')).toEqual({ next: 'end', outcome: 'transferred' })

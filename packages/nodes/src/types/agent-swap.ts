@@ -38,7 +38,6 @@ const swapTool = defineAction({
   kind: 'agent_swap',
   exportType: 'agent_swap',
   fields: { ...swapFields, ...executionMessageFields },
-  isPhoneOnly: true,
   parameters: () => objectSchema({}, []),
   use: (action, _, view) => {
     const request = swapRequest(action, view)
@@ -53,7 +52,7 @@ const swapTool = defineAction({
 })
 
 /**
- * Hands a call to another agent, which continues it in a run of its own; the words of the node come first where it has any. Where no
+ * Hands the conversation to another agent, which continues it in a run of its own; the words of the node come first where it has any. Where no
  * agent takes over, the node is left by `edge`.
  */
 export const agentSwap = defineNode({
@@ -104,10 +103,10 @@ function swapFindings(swap: Swap): PartFinding<never>[] {
   return findings
 }
 
-/** Null: no agent is named, or the channel is not the phone. */
+/** Null: no agent is named. */
 function swapRequest(swap: Swap, view: ConversationView): NodeRequest | null {
   const agent_id = view.render(swap.agent_id).trim()
-  if (agent_id === '' || view.channel !== 'phone') return null
+  if (agent_id === '') return null
   const { keep_current_voice = false, keep_current_language = false } = swap
   return {
     type: 'swap_agent',

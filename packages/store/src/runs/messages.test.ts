@@ -21,7 +21,7 @@ const { running, end } = talesOn(() => test)
 const within = <Result>(work: (tx: Queries) => Promise<Result>) => test.database.transaction(scope, work)
 const say = (run_id: string, text: string, message_id: string = randomUUID()) =>
   within(tx => postMessage(tx, scope, run_id, { message_id, text }))
-const read = (run_id: string, id: string) => readMessage(test.database.within(scope), scope, run_id, id)
+const read = (id: string) => readMessage(test.database.within(scope), scope, id)
 const next = (run: RunOwnership) => nextMessage(test.database.within(scope), scope, run)
 const take = (run: RunOwnership, id: string) => within(tx => takeMessage(tx, scope, run, id))
 const ANSWER = { state: 'running', utterances: [{ index: 1, role: 'agent', text: 'Good morning.' }] } as const
@@ -43,7 +43,7 @@ describe('a message in a chat', () => {
     expect(await next(run)).toBeNull()
     expect(await take(run, id)).toBe('gone')
     expect(await answer(run, id)).toBe('done')
-    expect(await read(run.run_id, id)).toMatchObject({ state: 'answered', answer: ANSWER })
+    expect(await read(id)).toMatchObject({ state: 'answered', answer: ANSWER })
     expect(await answer(run, id)).toBe('gone')
   })
 
@@ -93,7 +93,7 @@ describe('a message in a chat', () => {
     expect(await next(run)).toBeNull()
     expect(await take(run, id)).toBe('lost')
     expect(await answer(run, id)).toBe('lost')
-    expect(await read(run.run_id, id)).toMatchObject({ state: 'waiting' })
+    expect(await read(id)).toMatchObject({ state: 'waiting' })
   })
 })
 
@@ -103,18 +103,18 @@ describe('an unanswered message', () => {
     const id = await posted(run.run_id, 'Hello?')
     await take(run, id)
     await end(scope, run, { outcome: CHAT_OVER.outcome })
-    expect(await read(run.run_id, id)).toMatchObject({ state: 'refused', reason: 'run_ended', answer: null })
+    expect(await read(id)).toMatchObject({ state: 'refused', reason: 'run_ended', answer: null })
 
     const unowned = await admitted(test, scope, CHAT)
     const early = await posted(unowned, 'Hello?')
     expect(await within(tx => cancelRun(tx, scope, unowned))).toBe('finished')
-    expect(await read(unowned, early)).toMatchObject({ state: 'refused', reason: 'run_ended' })
+    expect(await read(early)).toMatchObject({ state: 'refused', reason: 'run_ended' })
 
     const late = await admitted(test, scope, CHAT)
     const unheard = await posted(late, 'Hello?')
     await test.owner.query('update parley.run_ownership set start_before = now() where run_id = $1', [late])
     expect(await test.database.runs.expire(100)).toContainEqual({ run_id: late, tenant_id: scope.tenant_id })
-    expect(await read(late, unheard)).toMatchObject({ state: 'refused', reason: 'run_ended' })
+    expect(await read(unheard)).toMatchObject({ state: 'refused', reason: 'run_ended' })
   })
 
   it('an unanswered message does not delay the end of its run, and a message posted during the end is refused', async () => {
@@ -122,7 +122,7 @@ describe('an unanswered message', () => {
       const run = await running(scope, CHAT)
       const id = randomUUID()
       const [said] = await Promise.all([say(run.run_id, 'Hello?', id), end(scope, run, { outcome: CHAT_OVER.outcome })])
-      if (said !== 'run_ended') expect(await read(run.run_id, id)).toMatchObject({ state: 'refused' })
+      if (said !== 'run_ended') expect(await read(id)).toMatchObject({ state: 'refused' })
     }
   })
 })
@@ -131,7 +131,7 @@ it('messages are deleted when the transcript expires', async () => {
   const run = await running(scope, CHAT)
   const id = await posted(run.run_id, 'Hello?')
   await within(tx => writeCheckpoint(tx, scope, run, [], { segments: 0 }))
-  expect(await read(run.run_id, id)).not.toBeNull()
+  expect(await read(id)).not.toBeNull()
   await test.owner.query("update parley.run_transcripts set state = 'expired' where run_id = $1", [run.run_id])
-  expect(await read(run.run_id, id)).toBeNull()
+  expect(await read(id)).toBeNull()
 })

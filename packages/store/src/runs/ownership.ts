@@ -21,6 +21,13 @@ export function isHeld(scope: Scope, { run_id, fence }: RunOwnership) {
     and lease_until > clock_timestamp())`
 }
 
+/** Condition on `parley.run_ownership`, named by `alias`: the run with this id, or a run that continues its conversation. */
+export function isOfCall(alias: 'o' | 'c', scope: Scope, runId: string) {
+  const row = sql.raw(alias)
+  return sql<boolean>`${row}.tenant_id = ${scope.tenant_id}::uuid
+    and (${row}.run_id = ${runId}::uuid or ${row}.first_run_id = ${runId}::uuid)`
+}
+
 /** The row of ownership, locked until the transaction ends, so that the run cannot be taken over meanwhile; no row: lost. */
 export function heldRow(scope: Scope, owned: RunOwnership) {
   return sql`(select tenant_id, run_id, cancel_asked from parley.run_ownership where ${isHeld(scope, owned)} for no key update)`

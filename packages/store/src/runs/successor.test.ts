@@ -2,13 +2,23 @@ import { randomUUID } from 'node:crypto'
 import type { Scope } from '@parley/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
+import {
+  addWebCandidates,
+  insertWebCall,
+  readWebCall,
+  settleWebOffer,
+  storeFirstOffer,
+  storeNextOffer,
+  webCallRunId,
+} from '../web/web-calls.ts'
 import { writeBudget } from './budget.ts'
 import { finishRun } from './finish.ts'
+import { answerMessage, nextMessage, postMessage, readMessage, takeMessage } from './messages.ts'
 import { claimRun, moveRun } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 import { installRateCard } from './rate-cards.ts'
-import { COMPLETED, counted, ENGINE, OUTBOUND, owned, rowOf, workspace } from './runs.fixture.ts'
-import { admitSuccessor, type SuccessorAdmission, successorPublication } from './successor.ts'
+import { CHAT, CHAT_OVER, COMPLETED, counted, ENGINE, OUTBOUND, owned, rowOf, workspace } from './runs.fixture.ts'
+import { admitSuccessor, type SuccessorAdmission, sourceEndsCall, successorPublication } from './successor.ts'
 
 let test: TestDatabase
 beforeAll(async () => {
@@ -129,6 +139,124 @@ describe('a run that continues a call', () => {
     ])
     expect(await succeed(scope, source)).toEqual({ kind: 'refused', reason: 'admission_disabled' })
     expect(await counted(test, scope)).toMatchObject({ live: 1, permits: 1 })
+  })
+})
+
+describe('a run that continues a chat', () => {
+  const chat = async (scope: Scope) => {
+    const source = await owned(test, scope, CHAT)
+    await test.database.transaction(scope, tx => moveRun(tx, scope, source, { state: 'running' }))
+    return source
+  }
+  const posting = (scope: Scope, run_id: string, text: string, message_id: string = randomUUID()) =>
+    test.database.transaction(scope, tx => postMessage(tx, scope, run_id, { message_id, text }))
+  const over = (scope: Scope, run: RunOwnership) =>
+    test.database.transaction(scope, async tx => {
+      await moveRun(tx, scope, run, { state: 'running' })
+      return finishRun(tx, scope, run, CHAT_OVER)
+    })
+
+  it('the client goes on with the id of the first run, through every run that continues the chat', async () => {
+    const scope = await workspace(test)
+    const first = await chat(scope)
+    const second = await successorOf(scope, first)
+    expect(await rowOf(test, second.run_id)).toMatchObject({ channel: 'cloud', mode: 'chat', phone_state: null })
+    const third = await successorOf(scope, second)
+    await over(scope, first)
+    await over(scope, second)
+    const id = randomUUID()
+    expect(await posting(scope, first.run_id, 'Hello?', id)).toMatchObject({ run_id: third.run_id, state: 'waiting' })
+    expect(await posting(scope, first.run_id, 'Hello?', id)).toMatchObject({ message_id: id, state: 'waiting' })
+    expect(await nextMessage(test.database.within(scope), scope, third)).toMatchObject({ message_id: id })
+    await over(scope, third)
+    expect(await readMessage(test.database.within(scope), scope, id)).toMatchObject({ state: 'refused' })
+    expect(await posting(scope, first.run_id, 'And now?')).toBe('run_ended')
+    expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0 })
+  })
+
+  it('a message that waits for the first run is answered by the run that continues the chat', async () => {
+    const scope = await workspace(test)
+    const first = await chat(scope)
+    const message_id = randomUUID()
+    await posting(scope, first.run_id, 'Hello?', message_id)
+    const second = await successorOf(scope, first)
+    await over(scope, first)
+    expect(await readMessage(test.database.within(scope), scope, message_id)).toMatchObject({
+      run_id: second.run_id,
+      state: 'waiting',
+    })
+  })
+
+  it('a message that waits for a run which ends before its source returns to the source', async () => {
+    const scope = await workspace(test)
+    const first = await chat(scope)
+    const second = await successorOf(scope, first)
+    const message_id = randomUUID()
+    expect(await posting(scope, first.run_id, 'Hello?', message_id)).toMatchObject({ run_id: second.run_id })
+    await over(scope, second)
+    expect(await nextMessage(test.database.within(scope), scope, first)).toMatchObject({ message_id })
+  })
+
+  it('while the first run answers, no message is accepted for the run that continues the chat', async () => {
+    const scope = await workspace(test)
+    const first = await chat(scope)
+    const message_id = randomUUID()
+    await posting(scope, first.run_id, 'Hello?', message_id)
+    const within = <Result>(work: Parameters<typeof test.database.transaction<Result>>[1]) =>
+      test.database.transaction(scope, work)
+    await within(tx => takeMessage(tx, scope, first, message_id))
+    await successorOf(scope, first)
+    expect(await posting(scope, first.run_id, 'And?')).toBe('turn_in_progress')
+    await within(tx => answerMessage(tx, scope, first, message_id, { state: 'running', utterances: [] }))
+    expect(await posting(scope, first.run_id, 'And?')).toMatchObject({ state: 'waiting' })
+  })
+})
+
+describe('a run that continues a web call', () => {
+  const WEB = { ...CHAT, channel: 'web', mode: 'inbound' } as const
+
+  it('the browser goes on with the id of the first run: its offers are answered until the last run ends', async () => {
+    const scope = await workspace(test)
+    const first = await owned(test, scope, WEB)
+    const { run_id } = first
+    const within = <Result>(work: Parameters<typeof test.database.transaction<Result>>[1]) =>
+      test.database.transaction(scope, work)
+    await within(tx =>
+      insertWebCall(tx, scope, { run_id, token_hash: Buffer.from(run_id), validForMs: 60_000, site_key_id: null }),
+    )
+    expect(await within(tx => storeFirstOffer(tx, scope, run_id, 'offer', Buffer.from('resume')))).toBe(true)
+    const second = await successorOf(scope, first)
+    const third = await successorOf(scope, second)
+    for (const run of [first, second]) {
+      await within(tx => moveRun(tx, scope, run, { state: 'running' }))
+      await within(tx => finishRun(tx, scope, run, CHAT_OVER))
+    }
+    const db = test.database.within(scope)
+    expect(await webCallRunId(db, scope, third.run_id)).toBe(run_id)
+    expect(await readWebCall(db, scope, run_id)).toMatchObject({ offer: 'offer' })
+    expect(await within(tx => storeNextOffer(tx, scope, run_id, 'again'))).toBe(2)
+    expect(await within(tx => addWebCandidates(tx, scope, run_id, 'candidate'))).toBe(true)
+    expect(await within(tx => settleWebOffer(tx, scope, run_id, first, 2, { answer: 'late' }))).toBe(false)
+    expect(await within(tx => settleWebOffer(tx, scope, run_id, third, 2, { answer: 'answer' }))).toBe(true)
+    await within(tx => moveRun(tx, scope, third, { state: 'running' }))
+    await within(tx => finishRun(tx, scope, third, CHAT_OVER))
+    expect(await within(tx => storeNextOffer(tx, scope, run_id, 'too late'))).toBeNull()
+    expect(await readWebCall(db, scope, run_id)).toMatchObject({ offer: null, candidates: [] })
+  })
+})
+
+describe('two runs of one call whose engine died', () => {
+  it('the source ends the call while it is live, and no other run does it again', async () => {
+    const scope = await workspace(test)
+    const source = await call(scope)
+    const { run_id } = await successorOf(scope, source)
+    const ends = () => sourceEndsCall(test.database.within(scope), scope, run_id, 'hangup/engine_lost')
+    expect(await ends()).toBe(false)
+    await test.owner.query("update parley.runs set dialog = '{}' where run_id = $1", [source.run_id])
+    expect(await ends()).toBe(true)
+    expect(await sourceEndsCall(test.database.within(scope), scope, source.run_id, 'hangup/engine_lost')).toBe(false)
+    await end(scope, source)
+    expect(await ends()).toBe(false)
   })
 })
 

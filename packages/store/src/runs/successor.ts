@@ -34,6 +34,24 @@ export async function successorPublication(
   return rows[0] ?? null
 }
 
+/**
+ * Whether the run that this one continues ends their common call when the owner of both has died: it is live, or its call was
+ * ended by the effect `effectKey` already.
+ */
+export async function sourceEndsCall(db: Queries, scope: Scope, runId: string, effectKey: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from parley.run_ownership o
+    join parley.runs s on s.tenant_id = o.tenant_id and s.run_id = o.source_run_id
+    where o.tenant_id = ${scope.tenant_id}::uuid and o.run_id = ${runId}::uuid and (
+      (s.ended_at is null and (s.channel <> 'phone' or s.dialog is not null))
+      or exists (
+        select from parley.run_effects e where e.tenant_id = s.tenant_id and e.run_id = s.run_id
+          and e.effect_key = ${effectKey}::text and e.state = 'succeeded'
+      )
+    )`.execute(db)
+  return rows.length > 0
+}
+
 /** A run that continues the call of another one; what it does not name is that of the source. */
 interface SuccessorRequest {
   readonly run_id: string

@@ -134,7 +134,8 @@ export async function lockSiteKey(tx: Queries, scope: Scope, siteKeyId: string):
   // A statement of its own: its snapshot is taken once the lock is held.
   const { rows } = await sql<{ live: number; today: number }>`
     select
-      (select count(*)::integer from parley.run_ownership o join parley.web_calls w using (tenant_id, run_id)
+      (select count(distinct w.run_id)::integer from parley.run_ownership o
+       join parley.web_calls w on w.tenant_id = o.tenant_id and w.run_id = coalesce(o.first_run_id, o.run_id)
        where o.tenant_id = ${scope.tenant_id}::uuid and w.site_key_id = ${siteKeyId}::uuid) as live,
       (select count(*)::integer from parley.web_calls w
        where w.tenant_id = ${scope.tenant_id}::uuid and w.site_key_id = ${siteKeyId}::uuid

@@ -1,7 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
-import { isHeld } from '../runs/ownership.ts'
+import { isHeld, isOfCall } from '../runs/ownership.ts'
 import type { RunOwnership } from '../runs/protocol.ts'
 
 /** SDP fragments of one offer that are kept; a browser sends one for each candidate, or all in one. */
@@ -56,9 +56,7 @@ function ofRun(scope: Scope, runId: string) {
 }
 
 function isLive(scope: Scope, runId: string) {
-  return sql`exists (
-    select from parley.run_ownership o where o.tenant_id = ${scope.tenant_id}::uuid and o.run_id = ${runId}::uuid
-  )`
+  return sql`exists (select from parley.run_ownership o where ${isOfCall('o', scope, runId)})`
 }
 
 /** Stores the first offer and the secret for later ones. False: the token was used or has expired, or the run is over. */
@@ -86,6 +84,14 @@ export async function storeNextOffer(tx: Queries, scope: Scope, runId: string, o
   return rows[0]?.attempt ?? null
 }
 
+/** The run under whose id the browser of a live web call has it: the run itself, or the first run of the call that it continues. */
+export async function webCallRunId(db: Queries, scope: Scope, runId: string): Promise<string> {
+  const { rows } = await sql<{ first_run_id: string | null }>`
+    select o.first_run_id from parley.run_ownership o
+    where o.tenant_id = ${scope.tenant_id}::uuid and o.run_id = ${runId}::uuid`.execute(db)
+  return rows[0]?.first_run_id ?? runId
+}
+
 /** Null: the run is no web call. */
 export async function readWebCall(db: Queries, scope: Scope, runId: string): Promise<WebCallRow | null> {
   const { rows } = await sql<WebCallRow>`
@@ -95,17 +101,21 @@ export async function readWebCall(db: Queries, scope: Scope, runId: string): Pro
   return rows[0] ?? null
 }
 
-/** Stores the owner's answer to an offer, or why there is none. False: the run is lost, or a newer offer was made. */
+/**
+ * Stores the answer to an offer in the web call of the run `runId`, or why there is none. `owned`: that run, or one that continues its
+ * call. False: it is lost, or a newer offer was made.
+ */
 export async function settleWebOffer(
   tx: Queries,
   scope: Scope,
+  runId: string,
   owned: RunOwnership,
   attempt: number,
   { answer, refusal }: { readonly answer?: string; readonly refusal?: string },
 ): Promise<boolean> {
   const { rows } = await sql`
     update parley.web_calls w set answer = ${answer ?? null}::text, refusal = ${refusal ?? null}::text
-    where ${ofRun(scope, owned.run_id)} and w.attempt = ${attempt}::integer
+    where ${ofRun(scope, runId)} and w.attempt = ${attempt}::integer
       and exists (select from parley.run_ownership where ${isHeld(scope, owned)})
     returning w.run_id`.execute(tx)
   return rows.length === 1

@@ -159,33 +159,37 @@ export class TextHarness {
 
   /** Stores a message of a chat without a wake-up. */
   async post(runId: string, text: string): Promise<string> {
-    const message_id = randomUUID()
-    const posted = await this.#write(tx => postMessage(tx, this.scope, runId, { message_id, text }))
-    if (typeof posted === 'string') throw new Error(posted)
-    return message_id
+    return (await this.#post(runId, text)).message_id
   }
 
   /** Says something in a chat. */
   async say(runId: string, text: string): Promise<string> {
-    const messageId = await this.post(runId, text)
-    this.bus.publish('run_orders', runId)
-    return messageId
+    const { message_id, run_id } = await this.#post(runId, text)
+    this.bus.publish('run_orders', run_id)
+    return message_id
+  }
+
+  async #post(runId: string, text: string): Promise<RunMessage> {
+    const message_id = randomUUID()
+    const posted = await this.#write(tx => postMessage(tx, this.scope, runId, { message_id, text }))
+    if (typeof posted === 'string') throw new Error(posted)
+    return posted
   }
 
   /** Says something in a chat, and what came of it when it is settled. */
   async answer(runId: string, text: string): Promise<RunMessage> {
-    return this.settled(runId, await this.say(runId, text))
+    return this.settled(await this.say(runId, text))
   }
 
-  settled(runId: string, messageId: string): Promise<RunMessage> {
+  settled(messageId: string): Promise<RunMessage> {
     return this.eventually(async () => {
-      const message = await this.message(runId, messageId)
+      const message = await this.message(messageId)
       return message?.answered_at === null ? null : message
     })
   }
 
-  message(runId: string, messageId: string): Promise<RunMessage | null> {
-    return readMessage(this.#within, this.scope, runId, messageId)
+  message(messageId: string): Promise<RunMessage | null> {
+    return readMessage(this.#within, this.scope, messageId)
   }
 
   /** Somebody wants the run to end. */

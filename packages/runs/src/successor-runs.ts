@@ -36,7 +36,7 @@ interface SuccessorRunsOptions {
 }
 
 /** A run whose agent asks another one to continue its conversation. */
-export interface SwappingRun {
+interface SwappingRun {
   readonly run: OwnedRun
   readonly channel: SuccessorPublication['channels'][number]
   /** How many agents had the conversation before. */

@@ -106,6 +106,11 @@ class OpusState {
 }
 
 export class OpusEncoderState extends OpusState {
+  /** Changes a setting. */
+  set(name: keyof OpusSettings, value: number): void {
+    this.module._oc_encoder_ctl(this.state, SET[name], value)
+  }
+
   /** Encodes one frame to at most `room` bytes; returns how many. 0: the library makes no packet of so many samples or bytes. */
   encode(
     src: Int16Array,

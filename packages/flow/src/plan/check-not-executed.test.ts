@@ -149,7 +149,9 @@ describe('a field that no engine reads yet', () => {
       agent({ settings: { channels: ['cloud'], denoisingMode: 'noise-cancellation' } }),
       draftEnvironment,
     )
-    expect(found?.message).toBe('"denoisingMode" has no effect yet: the recogniser gets the caller\'s audio unfiltered')
+    expect(found?.message).toBe(
+      '"denoisingMode" has no effect yet: the recogniser gets the caller\'s audio unfiltered, because a noise filter made it understand fewer words',
+    )
   })
 
   it('a draft that leaves the fields out gets no warning', () => {

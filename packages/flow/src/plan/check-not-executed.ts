@@ -20,7 +20,7 @@ type UnreadSettings = { readonly [Name in keyof SettingValues]?: UnreadSetting<N
 const UNREAD_SETTINGS: UnreadSettings = {
   denoisingMode: {
     isHarmless: word => word === 'no-denoise' || !isKnown('denoisingMode', word),
-    instead: "the recogniser gets the caller's audio unfiltered",
+    instead: "the recogniser gets the caller's audio unfiltered, because a noise filter made it understand fewer words",
   },
 }
 

@@ -78,8 +78,8 @@ export class RunTrace {
 
   /** `usage` of the effect: what it used. */
   inference({ created_at, error_code = null, usage = [] }: InferenceEffect): void {
-    const tokens = (meter: string) =>
-      usage.filter(used => used.meter === meter).reduce((sum, { quantity }) => sum + quantity, 0)
+    const tokens = (...meters: readonly string[]) =>
+      usage.filter(used => meters.includes(used.meter)).reduce((sum, { quantity }) => sum + quantity, 0)
     const model = usage.find(({ meter }) => meter.startsWith('llm_'))
     this.#wait({
       name: model?.model_id == null ? 'chat' : `chat ${model.model_id}`,
@@ -91,8 +91,8 @@ export class RunTrace {
         ...(model?.provider != null && { 'gen_ai.provider.name': model.provider }),
         ...(model?.model_id != null && { 'gen_ai.request.model': model.model_id }),
         ...(model !== undefined && {
-          'gen_ai.usage.input_tokens': tokens('llm_input_tokens'),
-          'gen_ai.usage.output_tokens': tokens('llm_output_tokens'),
+          'gen_ai.usage.input_tokens': tokens('llm_input_tokens', 'llm_audio_input_tokens'),
+          'gen_ai.usage.output_tokens': tokens('llm_output_tokens', 'llm_audio_output_tokens'),
         }),
         ...(error_code !== null && { 'error.type': error_code }),
       },

@@ -61,7 +61,14 @@ export interface StoredRate {
   readonly model_id: string | null
 }
 
-export type Meter = 'connected_ms' | 'llm_input_tokens' | 'llm_output_tokens' | 'stt_ms' | 'tts_characters'
+export type Meter =
+  | 'connected_ms'
+  | 'llm_input_tokens'
+  | 'llm_output_tokens'
+  | 'llm_audio_input_tokens'
+  | 'llm_audio_output_tokens'
+  | 'stt_ms'
+  | 'tts_characters'
 
 export interface RateCardsTable {
   tenant_id: Generated<string>

@@ -18,6 +18,7 @@ const row = z
     key: text(1, 256),
     runs: count,
     connected_ms: count,
+    /** Tokens of audio included. */
     llm_input_tokens: count.nullable(),
     llm_output_tokens: count.nullable(),
     stt_ms: count.nullable(),
@@ -64,7 +65,16 @@ const usageSummary = operation({
 
 const rate = z
   .strictObject({
-    meter: z.enum(['connected_ms', 'llm_input_tokens', 'llm_output_tokens', 'stt_ms', 'tts_characters']),
+    /** A meter of audio tokens without a rate has that of the other tokens. */
+    meter: z.enum([
+      'connected_ms',
+      'llm_input_tokens',
+      'llm_output_tokens',
+      'llm_audio_input_tokens',
+      'llm_audio_output_tokens',
+      'stt_ms',
+      'tts_characters',
+    ]),
     per: z.int().min(1),
     price_usd: decimal,
     channel: runChannel.nullable(),

@@ -82,8 +82,11 @@ class AnswerUsage {
     this.#began = true
     if (event.type === 'usage') {
       this.#isReported = true
-      this.#report('llm_input_tokens', event.inputTokens)
-      this.#report('llm_output_tokens', event.outputTokens)
+      const { inputTokens, outputTokens, audio = { inputTokens: 0, outputTokens: 0 } } = event
+      this.#report('llm_input_tokens', inputTokens - audio.inputTokens)
+      this.#report('llm_output_tokens', outputTokens - audio.outputTokens)
+      this.#report('llm_audio_input_tokens', Math.min(inputTokens, audio.inputTokens))
+      this.#report('llm_audio_output_tokens', Math.min(outputTokens, audio.outputTokens))
     } else if (event.type === 'text' || event.type === 'speech' || event.type === 'tool-call-arguments')
       this.#written += event.delta.length
   }

@@ -125,6 +125,8 @@ export type GenerationEvent =
       readonly inputTokens: number
       readonly outputTokens: number
       readonly cachedInputTokens: number
+      /** How many of the tokens are audio, which services charge at another price. Default none. */
+      readonly audio?: { readonly inputTokens: number; readonly outputTokens: number }
     }
   /** The last event. */
   | { readonly type: 'finished'; readonly reason: 'stop' | 'tool-calls' | 'length' | 'content-filter' }

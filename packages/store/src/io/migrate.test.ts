@@ -88,6 +88,7 @@ const APPLIED_ELSEWHERE = {
   '0035-web-call-kind': 'ba532dea91d09dbf8f648ac05030cb8d67cf6ffc1aecf54a05b12f260ead3244',
   '0036-successors': '6f39e7732dc274c827d5031492ea1008b8586d9d2e65a12d5a90c8c34b1028af',
   '0037-continued-addresses': '309ac84f5ffdc16760a68e7c02c0907b43090947d6852f04be900156c118300c',
+  '0038-audio-tokens': 'fa5d14c54cef43acb453e9ac8f97dcfadbf9bfbf6519780ee0c8c92b67b91665',
 }
 
 async function ours(): Promise<Migration[]> {

@@ -53,6 +53,27 @@ describe('the cost of a run', () => {
     await expect(install(scope)).rejects.toMatchObject({ code: 'rate_card_exists' })
   })
 
+  it('tokens of audio have prices of their own, or those of other tokens, and count among the tokens of the run', async () => {
+    const spoken = [
+      used('llm_input_tokens', 100, 'openai', 'gpt-realtime'),
+      used('llm_audio_input_tokens', 400, 'openai', 'gpt-realtime'),
+      used('llm_audio_output_tokens', 200, 'openai', 'gpt-realtime'),
+    ]
+    const costOf = async (rates: readonly ReturnType<typeof rate>[]) => {
+      const scope = await workspace(test)
+      await install(scope, { ...CARD, rates })
+      await end(scope, await running(scope), { measurements: spoken })
+      return (await usage(scope)).rows
+    }
+    const text = [rate('llm_input_tokens', 100, '1'), rate('llm_output_tokens', 100, '2')]
+    expect(await costOf(text)).toMatchObject([{ llm_input_tokens: 500, llm_output_tokens: 200, amount: '9' }])
+    const audio = [
+      rate('llm_audio_input_tokens', 100, '10'),
+      rate('llm_output_tokens', 100, '4', { provider: 'openai' }),
+    ]
+    expect(await costOf([...text, ...audio])).toMatchObject([{ amount: '49' }])
+  })
+
   it('usage is filtered by what answered the calls', async () => {
     const scope = await workspace(test)
     for (const contact of ['human', 'voicemail', 'ivr', 'voicemail'] as const)

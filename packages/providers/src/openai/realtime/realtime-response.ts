@@ -229,13 +229,16 @@ export class RealtimeResponse {
   }
 }
 
-/** Token counts of `response.done`, audio included; the service counts cached tokens among the input. */
+/** Token counts of `response.done`; the service counts those of audio and cached ones among them. */
 function usageOf(usage: JsonObject): GenerationEvent {
   const input = isObject(usage.input_token_details) ? usage.input_token_details : {}
+  const output = isObject(usage.output_token_details) ? usage.output_token_details : {}
+  const audio = { inputTokens: countIn(input, 'audio_tokens'), outputTokens: countIn(output, 'audio_tokens') }
   return {
     type: 'usage',
     inputTokens: countIn(usage, 'input_tokens'),
     outputTokens: countIn(usage, 'output_tokens'),
     cachedInputTokens: countIn(input, 'cached_tokens'),
+    ...(audio.inputTokens + audio.outputTokens > 0 && { audio }),
   }
 }

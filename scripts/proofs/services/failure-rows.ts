@@ -6,6 +6,10 @@ const FAILING_RECOGNISERS = [
   'deepgram/nova-3',
   'deepgram/flux-general-en',
   'assemblyai/universal-streaming-english',
+  'soniox/stt-rt-v5',
+  'speechmatics/enhanced',
+  'azure/conversation',
+  'google/telephony',
 ] as const
 
 export const FAILING_VOICES = [
@@ -13,9 +17,11 @@ export const FAILING_VOICES = [
   'cartesia/sonic-2',
   'deepgram/aura-2',
   'openai/gpt-4o-mini-tts',
+  'azure/neural',
+  'google/chirp3-hd',
 ] as const
 
-const FAILING_MODELS = ['openai/gpt-4.1-mini', 'anthropic/claude-haiku-4-5'] as const
+const FAILING_MODELS = ['openai/gpt-4.1-mini', 'anthropic/claude-haiku-4-5', 'gemini/gemini-3.8-flash'] as const
 
 const WAYS = ['refuse 401', 'refuse 429', 'mute', 'break-off', 'error', 'stall', 'garble'] as const
 /** Models fail also by refusals with a short or a long Retry-After, by status 500 and by slow answers. */

@@ -1,4 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import {
+  createServer,
+  type Http2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
 import type { Ms, Samples } from '@parley/kernel'
 import { listenLocally } from '../local-server.ts'
 import type { FakeWord, ServiceFault } from '../protocol.ts'
@@ -22,6 +28,8 @@ const OUT_OF_RANGE = 11
 export class FakeGoogleRecogniser extends FakeRecogniser {
   readonly #server = createServer()
   readonly #sessions = new Set<ServerHttp2Session>()
+  /** The fault of each connection, which its calls share. */
+  readonly #faults = new WeakMap<Http2Session, ConnectionFault>()
   readonly #connectMs: Ms
   #port = 0
 
@@ -64,9 +72,20 @@ export class FakeGoogleRecogniser extends FakeRecogniser {
 
   #onCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     stream.on('error', () => {})
-    const fault = this.takeFault()
+    const fault = this.#faultOf(stream)
     if (this.#connectMs === 0) return this.#answer(stream, headers, fault)
     setTimeout(() => this.#answer(stream, headers, fault), this.#connectMs)
+  }
+
+  /** The fault of the connection for this call: its time runs from the first call. */
+  #faultOf({ session }: ServerHttp2Stream): ServiceFault | null {
+    if (session === undefined) return null
+    const known = this.#faults.get(session)
+    const { fault, since } = known ?? { fault: this.takeFault(), since: performance.now() }
+    if (known === undefined) this.#faults.set(session, { fault, since })
+    else if (fault?.type === 'garble') return null
+    if (fault === null || !('afterMs' in fault)) return fault
+    return { ...fault, afterMs: Math.max(0, fault.afterMs - (performance.now() - since)) }
   }
 
   #answer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, fault: ServiceFault | null): void {
@@ -78,6 +97,11 @@ export class FakeGoogleRecogniser extends FakeRecogniser {
     const retryAfterS = Number(refused.headers?.['Retry-After'] ?? Number.NaN)
     refuseCall(stream, { code: CODES[refused.status] ?? INTERNAL, message, retryAfterS })
   }
+}
+
+interface ConnectionFault {
+  readonly fault: ServiceFault | null
+  readonly since: Ms
 }
 
 function refusal(status: number) {

@@ -149,7 +149,7 @@ function openCalls() {
   const time = new VirtualTime()
   const calls: FakeCall[] = []
   const texts: object[] = []
-  let unexpected = 0
+  const failures: string[] = []
   const streaming = new StreamingCalls(
     {
       openCall: listener => {
@@ -160,10 +160,10 @@ function openCalls() {
       bytesPerMs: 8,
       time,
     },
-    { onText: text => texts.push(JSON.parse(text)), onUnexpectedEnd: () => unexpected++ },
+    { onText: text => texts.push(JSON.parse(text)), onFailed: reason => failures.push(reason) },
   )
   const audio = (ms: number) => streaming.send(new Uint8Array(8 * ms))
-  return { time, calls, texts, streaming, audio, unexpected: () => unexpected }
+  return { time, calls, texts, streaming, audio, failures }
 }
 
 describe('the calls of one stream', () => {
@@ -198,14 +198,14 @@ describe('the calls of one stream', () => {
     expect([texts, calls]).toEqual([[{ callEndedMs: 0 }], []])
   })
 
-  it('a call whose last results do not come ends after two seconds', () => {
-    const { time, calls, texts, streaming, audio } = openCalls()
+  it('a call whose last results do not come within two seconds has failed', () => {
+    const { time, calls, texts, failures, streaming, audio } = openCalls()
     audio(100)
     streaming.send(FINALIZE)
     time.advance(1999)
-    expect(texts).toEqual([])
+    expect(failures).toEqual([])
     time.advance(1)
-    expect(texts).toEqual([{ callEndedMs: 100 }])
+    expect([failures, texts]).toEqual([['sent no last results within 2000 ms'], []])
     expect(calls[0]!.isClosed).toBe(true)
   })
 
@@ -225,11 +225,11 @@ describe('the calls of one stream', () => {
     expect(calls).toHaveLength(3)
   })
 
-  it('an end that nobody asked for is reported', () => {
-    const { calls, audio, unexpected } = openCalls()
+  it('a call that the service ends by itself has failed', () => {
+    const { calls, audio, failures } = openCalls()
     audio(100)
     calls[0]!.listener.onEnd()
-    expect(unexpected()).toBe(1)
+    expect(failures).toEqual(['the service ended the call'])
   })
 
   it('the close message ends the call, and nothing is passed on after a stop', () => {

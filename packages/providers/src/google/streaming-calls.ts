@@ -35,8 +35,8 @@ interface StreamingCallsOptions {
 interface StreamingCallsListener {
   /** A response as JSON (`SpeechResponse`), with the position of its call in the stream: `callFromMs`; or the end of a call: `callEndedMs`. */
   readonly onText: (text: string) => void
-  /** The service has ended a call by itself. */
-  readonly onUnexpectedEnd: () => void
+  /** The service has ended a call by itself, or does not end one. The owner of the connection closes it. */
+  readonly onFailed: (reason: string) => void
 }
 
 /**
@@ -100,7 +100,8 @@ export class StreamingCalls {
       if (call.hasFinal && this.#sentMs - call.fromMs >= OLD_MS) call.end(this.#sentMs)
       if (!call.isOver) return
       this.#calls.shift()
-      if (call.untilMs === null) return this.#listener.onUnexpectedEnd()
+      if (call.isLate) return this.#listener.onFailed(`sent no last results within ${LAST_RESULTS_MS} ms`)
+      if (call.untilMs === null) return this.#listener.onFailed('the service ended the call')
       this.#listener.onText(JSON.stringify({ callEndedMs: call.untilMs }))
     }
   }
@@ -117,6 +118,7 @@ class OneCall {
   #untilMs: Ms | null = null
   #limit: Timer | null = null
   #isOver = false
+  #isLate = false
   #hasFinal = false
 
   constructor({ openCall, wire, time }: StreamingCallsOptions, fromMs: Ms, onChange: () => void) {
@@ -138,6 +140,11 @@ class OneCall {
     return this.#isOver
   }
 
+  /** It is over because its last results did not come in time. */
+  get isLate(): boolean {
+    return this.#isLate
+  }
+
   /** Whether the newest results were final. */
   get hasFinal(): boolean {
     return this.#hasFinal
@@ -152,6 +159,7 @@ class OneCall {
     this.#untilMs = untilMs
     this.#limit = this.#time.at(this.#time.now() + LAST_RESULTS_MS, () => {
       this.#call.close()
+      this.#isLate = true
       this.#onEnd()
     })
     this.#call.end()

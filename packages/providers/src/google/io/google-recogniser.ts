@@ -32,7 +32,7 @@ const GRPC: RecogniserTransport = {
     const connection = new GrpcConnection({ url, headers, time, maxQueuedBytes }, { onOpen: onConnected, onEnd: end })
     const calls = new StreamingCalls(
       { openCall: listener => connection.call(listener), wire, bytesPerMs, time },
-      { onText, onUnexpectedEnd: () => end(ENDED_BY_SERVICE) },
+      { onText, onFailed: reason => end({ ...FAILED, reason }) },
     )
     return {
       send: message => calls.send(message),
@@ -46,10 +46,4 @@ const GRPC: RecogniserTransport = {
 
 const UNFRAMED: ServiceWire = { opening: [], encode: message => message }
 
-const ENDED_BY_SERVICE: SocketEnd = {
-  cause: 'closed',
-  code: null,
-  status: null,
-  retryAfterMs: null,
-  reason: 'the service ended the call',
-}
+const FAILED: Omit<SocketEnd, 'reason'> = { cause: 'closed', code: null, status: null, retryAfterMs: null }

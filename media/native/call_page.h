@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#define PARLEY_INBOUND(W) W(ready) W(openedAtMs) W(ssrc) W(hearingUntilMs) W(heardStarted) W(detectsVoice) W(clockRate)
+#define PARLEY_INBOUND(W) W(ready) W(advances) W(openedAtMs) W(ssrc) W(hearingUntilMs) W(heardStarted) W(detectsVoice) W(clockRate)
 #define PARLEY_OUTBOUND(W)                                                                                                  \
   W(ready) W(law) W(ssrc) W(timestampBase) W(payloadType) W(frameSamples) W(sequence) W(end) W(resuming) W(playing)        \
   W(sinceProgress)
@@ -22,10 +22,11 @@
 #define PARLEY_WATCHDOG(W) W(expecting) W(limitMs) W(sinceMs) W(silent)
 #define PARLEY_STREAM(W)                                                                                                   \
   W(position) W(silent) W(held) W(gapUntil) W(gapSilent) W(packetAt) W(packetLeft) W(packetBegun) W(lastPullMs)            \
-  W(stallOver) W(law)
-#define PARLEY_CLOCK(W) W(anchored) W(clockRate) W(timestamp) W(position) W(lateSince)
+  W(stallOver) W(law) W(stalledSince) W(tooLate) W(early) W(concealedSamples)
+#define PARLEY_CLOCK(W) W(anchored) W(clockRate) W(timestamp) W(position) W(lateSince) W(anchors) W(skewCorrection)
 #define PARLEY_SKEW(W) W(due) W(windowEnds) W(least)
-#define PARLEY_CONCEALMENT(W) W(active)
+#define PARLEY_CONCEALMENT(W) \
+  W(active) W(gap) W(pitch) W(periods) W(phase) W(oldPeriods) W(oldPhase) W(crossfade) W(step)
 #define PARLEY_REORDER(W) W(next) W(waiting) W(restarted)
 #define PARLEY_VOICE(W)                                                                                                    \
   W(isSpeaking) W(hangoverFrames) W(filled) W(framePosition) W(floor) W(smooth) W(steadyLevel) W(steadyFrames) W(loud)     \
@@ -100,6 +101,8 @@ struct CallPage {
   VoiceMemory voice;
   /** 1 mu-law, 2 A-law, by payload type; 0: not for the native path. */
   uint8_t laws[kPayloadTypes];
+  /** The history as it was when a gap began. */
+  alignas(8) float source[kHistorySamples];
   alignas(8) int16_t history[kHistorySamples];
 };
 

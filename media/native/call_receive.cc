@@ -1,22 +1,12 @@
-// InboundChain (inbound-chain.ts), ReceiveStream, ReorderBuffer, SourceClock and ReceptionStatistics for a packet that is the
-// next in sequence and whose audio continues what was heard.
+// InboundChain (inbound-chain.ts), ReorderBuffer and ReceptionStatistics for a packet that is the next in sequence.
 #include <cmath>
-#include <cstring>
 
 #include "g711.h"
-#include "media_call.h"
+#include "stream.h"
 
 namespace parley {
 namespace {
 
-constexpr double kHoldMs = 40;
-constexpr double kStallMs = 60;
-constexpr double kStepBack = 480;
-constexpr double kMaxAhead = 1600;
-constexpr double kSkewWindowMs = 2000;
-constexpr double kSmallestSkew = 64;
-constexpr double kSkewForced = 96;
-constexpr int kQuietPeak = 300;
 constexpr double kTicksPerMs = 8;
 constexpr double kMaxAheadMs = 200;
 constexpr double kMaxBehindMs = 1000;
@@ -80,16 +70,12 @@ void count(SequenceWords* sequence, uint32_t number, double cycles) {
   sequence->received++;
 }
 
-/** What a packet does to the reception's statistics and the stream's clock, computed before anything changes. */
+/** What a packet does to the counts and the reception's statistics, computed before anything changes. */
 struct Plan {
   double cycles;
   double reordered_cycles;
   double extended;
   double jitter;
-  double place;
-  double window_ends;
-  double least;
-  double due;
 };
 
 bool plan_jitter(const ReceptionWords& reception, const Header& header, double at_ms, Plan* plan) {
@@ -104,33 +90,6 @@ bool plan_jitter(const ReceptionWords& reception, const Header& header, double a
   return true;
 }
 
-/** The packet continues the stream exactly; a correction of the clock that is due can wait for a quiet packet. */
-bool plan_place(const CallPage& page, const Header& header, double at_ms, Plan* plan) {
-  const StreamWords& stream = page.stream;
-  const ClockWords& clock = page.clock;
-  if (page.concealment.active != 0 || stream.gapUntil > stream.position || stream.packetLeft != 0) return false;
-  if (stream.law != header.law || clock.anchored == 0 || clock.clockRate != kClockRate) return false;
-  if (at_ms - stream.lastPullMs > kStallMs || at_ms < stream.stallOver) return false;
-  const double opened = page.inbound.openedAtMs;
-  const double overdue = ms_to_samples(at_ms - kHoldMs - opened);
-  if (overdue > stream.position + static_cast<double>(header.payload)) return false;
-  const double since = ticks_between(header.timestamp, clock.timestamp);
-  plan->place = clock.position + since;
-  if (since < -kStepBack || plan->place != stream.position) return false;
-  const double arrival = ms_to_samples(at_ms - opened);
-  if (plan->place - arrival > kMaxAhead) return false;
-  plan->due = page.skew.due;
-  plan->window_ends = std::isnan(page.skew.windowEnds) ? at_ms + kSkewWindowMs : page.skew.windowEnds;
-  const double lateness = arrival - plan->place;
-  plan->least = lateness < page.skew.least ? lateness : page.skew.least;
-  if (at_ms >= plan->window_ends) {
-    plan->due = std::fabs(plan->least) >= kSmallestSkew ? rounded(plan->least) : 0;
-    plan->window_ends = at_ms + kSkewWindowMs;
-    plan->least = INFINITY;
-  }
-  return std::fabs(plan->due) < kSkewForced;
-}
-
 bool plan_packet(const CallPage& page, const Header& header, double at_ms, Plan* plan) {
   if (!is_next(page.received, header.sequence, &plan->cycles)) return false;
   if (!is_next(page.reordered, header.sequence, &plan->reordered_cycles)) return false;
@@ -138,7 +97,8 @@ bool plan_packet(const CallPage& page, const Header& header, double at_ms, Plan*
   if (page.reorder.waiting != 0 || page.reorder.restarted != 0 || plan->extended != page.reorder.next || plan->extended < 0) {
     return false;
   }
-  return plan_jitter(page.reception, header, at_ms, plan) && plan_place(page, header, at_ms, plan);
+  if (page.stream.law != header.law || page.clock.anchored == 0 || page.clock.clockRate != kClockRate) return false;
+  return plan_jitter(page.reception, header, at_ms, plan);
 }
 
 /** Authenticates and decrypts to `clear`; false: the packet is not regular. Neither it nor the replay window changes. */
@@ -151,14 +111,6 @@ bool open_packet(const Call& call, const Header& header, const Arrival& arrival,
   const Packet packet = {arrival.packet, kMostPacketBytes,           header.bytes, arrival.length,
                          header.ssrc,    static_cast<uint64_t>(whole_of(index))};
   return is_authentic(call.opens, packet) && open_authentic(call.opens, packet, clear);
-}
-
-bool is_quiet(const Header& header, const uint8_t* payload) {
-  for (size_t i = 0; i < header.payload; i++) {
-    const int sample = kG711.sample[header.law][payload[i]];
-    if (sample > kQuietPeak || sample < -kQuietPeak) return false;
-  }
-  return true;
 }
 
 void apply_plan(CallPage* page, const Header& header, double at_ms, const Plan& plan) {
@@ -178,59 +130,24 @@ void apply_plan(CallPage* page, const Header& header, double at_ms, const Plan& 
   count(&page->reordered, header.sequence, plan.reordered_cycles);
   page->seen[lowest32(plan.extended) & (kReorderSlots - 1)] = plan.extended;
   page->reorder.next = plan.extended + 1;
-  page->skew.windowEnds = plan.window_ends;
-  page->skew.least = plan.least;
-  page->skew.due = plan.due;
-  page->clock.timestamp = header.timestamp;
-  page->clock.position = plan.place;
-  page->clock.lateSince = NAN;
-  StreamWords& stream = page->stream;
-  if (at_ms > stream.lastPullMs) stream.lastPullMs = at_ms;
-  const double samples = static_cast<double>(header.payload);
-  stream.gapUntil = stream.position;
-  stream.gapSilent = stream.silent != 0 || stream.held != 0 ? 1 : 0;
-  stream.silent = 0;
-  stream.packetAt = samples;
-  stream.packetLeft = 0;
-  stream.packetBegun = 1;
-  stream.position += samples;
 }
 
-void remember(CallPage* page, const int16_t* samples, size_t count) {
-  const size_t retained = count < kHistorySamples ? count : kHistorySamples;
-  memmove(page->history, page->history + retained, (kHistorySamples - retained) * sizeof *samples);
-  memcpy(page->history + kHistorySamples - retained, samples + count - retained, retained * sizeof *samples);
-}
-
-/** Audio at `position` goes to who hears it: voice activity, the heard ring, the recording. */
-void hear(const Call& call, int32_t id, const uint8_t* payload, const Header& header, double position,
-          const double (&coefficients)[kDtmfTones], Events* events) {
-  CallPage& page = *call.page;
-  const uint32_t samples = static_cast<uint32_t>(header.payload);
-  int16_t audio[kMostSamples];
-  for (uint32_t i = 0; i < samples; i++) audio[i] = kG711.sample[header.law][payload[i]];
-  remember(&page, audio, samples);
-  if (page.inbound.detectsVoice != 0) {
-    VoiceEdges edges;
-    push_voice(&page.voice, coefficients, position, audio, static_cast<int>(samples), &edges);
-    for (int i = 0; i < edges.count; i++) {
-      call.rings.write_voice_edge(edges.is_start[i], static_cast<int32_t>(lowest32(edges.position[i])), samples);
-      events->add(id, edges.is_start[i] ? kVoiceStart : kVoiceEnd, edges.position[i], 0);
-    }
+/** Decodes the payload; `recorded` takes what the recording holds of it. */
+void decode(const Header& header, const uint8_t* payload, uint8_t* recorded, AudioPacket* audio) {
+  for (size_t i = 0; i < header.payload; i++) {
+    audio->samples[i] = kG711.sample[header.law][payload[i]];
+    recorded[i] = kG711.recorded[header.law][payload[i]];
   }
-  call.rings.write_heard(audio, samples);
-  if (!call.is_recorded) return;
-  uint8_t recorded[kMostSamples];
-  for (uint32_t i = 0; i < samples; i++) recorded[i] = kG711.recorded[header.law][payload[i]];
-  call.recording.write_left(whole_of(position), recorded, samples);
+  audio->count = header.payload;
+  audio->recorded = recorded;
 }
 
 }  // namespace
 
-bool receive_regular(const Call& call, int32_t id, const Arrival& arrival, const double (&coefficients)[kDtmfTones],
-                     Events* events) {
+bool receive_regular(const Listeners& listeners, const Arrival& arrival) {
+  const Call& call = listeners.call;
   CallPage& page = *call.page;
-  if (page.inbound.ready == 0 || !events->has_room()) return false;
+  if (page.inbound.ready == 0) return false;
   // TypeScript has set neither or both.
   if ((page.latch.secure != 0) != (call.opens != nullptr)) return false;
   const size_t tag = call.opens == nullptr ? 0 : call.opens->tag_bytes;
@@ -246,25 +163,28 @@ bool receive_regular(const Call& call, int32_t id, const Arrival& arrival, const
     if (!open_packet(call, header, arrival, clear, &index)) return false;
     payload = clear;
   }
-  // The packet is quiet enough to be lengthened or shortened.
-  if (plan.due != 0 && is_quiet(header, payload)) return false;
+  AudioPacket audio;
+  uint8_t recorded[kMostSamples];
+  StreamPlan stream;
+  decode(header, payload, recorded, &audio);
+  audio.timestamp = header.timestamp;
+  audio.arrived_at = arrival.at_ms;
+  if (!plan_stream(page, arrival.at_ms, &audio, *listeners.events, &stream)) return false;
   if (call.opens != nullptr) commit(&page.opened, index);
   apply_plan(&page, header, arrival.at_ms, plan);
-  hear(call, id, payload, header, plan.place, coefficients, events);
+  pull_stream(listeners, arrival.at_ms, &audio, stream);
   return true;
 }
 
-bool advance_regular(const Call& call, double now_ms) {
-  CallPage& page = *call.page;
-  StreamWords& stream = page.stream;
+bool advance_regular(const Listeners& listeners, double now_ms) {
+  CallPage& page = *listeners.call.page;
   const WatchdogWords& watchdog = page.watchdog;
-  if (page.inbound.ready == 0 || now_ms >= page.intervals.nextAtMs) return false;
-  if (stream.gapUntil > stream.position || stream.packetLeft != 0 || page.reorder.waiting != 0) return false;
-  if (now_ms - stream.lastPullMs > kStallMs || now_ms < stream.stallOver) return false;
-  if (ms_to_samples(now_ms - kHoldMs - page.inbound.openedAtMs) > stream.position) return false;
+  if (page.inbound.advances == 0 || now_ms >= page.intervals.nextAtMs) return false;
   const bool may_be_silent = watchdog.expecting != 0 && watchdog.silent == 0 && watchdog.limitMs != 0;
   if (may_be_silent && now_ms - watchdog.sinceMs >= watchdog.limitMs) return false;
-  if (now_ms > stream.lastPullMs) stream.lastPullMs = now_ms;
+  StreamPlan stream;
+  if (!plan_stream(page, now_ms, nullptr, *listeners.events, &stream)) return false;
+  pull_stream(listeners, now_ms, nullptr, stream);
   return true;
 }
 

@@ -41,7 +41,7 @@ void report_progress(OutboundWords* out, const SessionRings& rings, int32_t id, 
 Outcome compose_regular(const Call& call, int32_t id, double slot_ms, uint8_t* to, uint16_t* length, Events* events) {
   CallPage& page = *call.page;
   OutboundWords& out = page.outbound;
-  if (out.ready == 0 || page.latch.port == 0 || !events->has_room()) return kLeft;
+  if (out.ready == 0 || page.latch.port == 0 || !events->has_room(kMostEdges)) return kLeft;
   if (!(out.frameSamples >= 1 && out.frameSamples <= kMostSamples) || (out.law != kMuLaw && out.law != kALaw)) return kLeft;
   const uint32_t sequence = lowest32(out.sequence) & 0xffff;
   double index = 0;

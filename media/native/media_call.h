@@ -37,7 +37,7 @@ struct Events {
   size_t capacity;
   size_t count;
 
-  bool has_room() const { return count + kMostEdges <= capacity; }
+  bool has_room(size_t further) const { return count + further <= capacity; }
   void add(int32_t id, EventType type, double first, double second);
 };
 
@@ -51,12 +51,14 @@ struct Arrival {
 
 enum Outcome { kLeft = -1, kNothingDue = 0, kComposed = 1 };
 
+struct Listeners;
+
 /** Processes a received packet; false: it is left, and nothing has changed. */
-bool receive_regular(const Call& call, int32_t id, const Arrival& arrival, const double (&coefficients)[kDtmfTones], Events* events);
+bool receive_regular(const Listeners& listeners, const Arrival& arrival);
 /** Writes the packet of the slot to `to`, of kMostPacketBytes. */
 Outcome compose_regular(const Call& call, int32_t id, double slot_ms, uint8_t* to, uint16_t* length, Events* events);
-/** Advances a call to which nothing arrives; false: it is left. */
-bool advance_regular(const Call& call, double now_ms);
+/** Delivers the audio that is due where nothing arrives; false: it is left. */
+bool advance_regular(const Listeners& listeners, double now_ms);
 
 /** The 48-bit packet index that a sequence number most likely belongs to; `highest` is 0 or more (rollover.ts). */
 double guess_index(double highest, uint32_t sequence);

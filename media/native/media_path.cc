@@ -7,7 +7,7 @@
 
 #include "addon.h"
 #include "batch.h"
-#include "media_call.h"
+#include "stream.h"
 
 namespace parley {
 namespace {
@@ -253,7 +253,7 @@ napi_value receive(napi_env env, napi_callback_info info) {
     Entry* entry = path->of_socket(batch.socket[i]);
     const Arrival arrival = {batch.arrived_at[i], batch.bytes + i * kSlotBytes, batch.length[i], batch.ipv4[i], batch.port[i]};
     const bool done = entry != nullptr && entry->left_in != poll && batch.socket[i] == entry->sockets[0] &&
-                      receive_regular(entry->call, entry->id, arrival, path->coefficients, &events);
+                      receive_regular({entry->call, entry->id, path->coefficients, &events}, arrival);
     static_cast<uint8_t*>(left)[i] = done ? 0 : 1;
     if (done) continue;
     remaining++;
@@ -263,11 +263,12 @@ napi_value receive(napi_env env, napi_callback_info info) {
   return number(env, remaining);
 }
 
-/** advance(ids, count, now, left): how many calls are left. */
+/** advance(ids, count, now, left, events): how many calls are left. */
 napi_value advance(napi_env env, napi_callback_info info) {
-  napi_value arguments[4];
+  napi_value arguments[5];
   MediaPath* path = receiver<MediaPath>(env, info, kTypeTag, arguments);
   if (path == nullptr) return nullptr;
+  Events events;
   double now = 0;
   void* ids = nullptr;
   void* left = nullptr;
@@ -275,16 +276,18 @@ napi_value advance(napi_env env, napi_callback_info info) {
   uint32_t count = 0;
   if (!array_of(env, arguments[0], napi_int32_array, &ids, &length[0]) || !whole(env, arguments[1], UINT32_MAX, &count) ||
       napi_get_value_double(env, arguments[2], &now) != napi_ok ||
-      !array_of(env, arguments[3], napi_uint8_array, &left, &length[1]) || count > length[0] || count > length[1]) {
-    return fail(env, "advance takes calls, a time in ms and a Uint8Array");
+      !array_of(env, arguments[3], napi_uint8_array, &left, &length[1]) || count > length[0] || count > length[1] ||
+      !events_of(env, arguments[4], &events)) {
+    return fail(env, "advance takes calls, a time in ms, a Uint8Array and events");
   }
   int32_t remaining = 0;
   for (uint32_t i = 0; i < count; i++) {
     const Entry* entry = path->find(static_cast<int32_t*>(ids)[i]);
-    const bool done = entry != nullptr && advance_regular(entry->call, now);
+    const bool done = entry != nullptr && advance_regular({entry->call, entry->id, path->coefficients, &events}, now);
     static_cast<uint8_t*>(left)[i] = done ? 0 : 1;
     if (!done) remaining++;
   }
+  finish(&events);
   return number(env, remaining);
 }
 

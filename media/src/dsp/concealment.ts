@@ -12,13 +12,28 @@ const MAX_PERIODS = 3
 const MUTED_AFTER_MS = 60
 const FADE_PER_STEP = 0.2
 
-export const ConcealmentWords = wordsClass('active')
+/**
+ * `gap`: samples of this gap that were generated so far. `old…`: the repetition that is being faded out in favour of one with
+ * more periods. `step`: difference between the last sample heard and the first repeated one.
+ */
+export const ConcealmentWords = wordsClass(
+  'active',
+  'gap',
+  'pitch',
+  'periods',
+  'phase',
+  'oldPeriods',
+  'oldPhase',
+  'crossfade',
+  'step',
+)
 
 /** Where the concealment keeps its state; default memory of its own. */
 export interface ConcealmentMemory {
   readonly state: Float64Array
-  /** Exactly 48.75 ms of the format. */
+  /** Exactly 48.75 ms of the format each. */
   readonly history: Int16Array
+  readonly source: Float32Array
 }
 
 /**
@@ -40,17 +55,6 @@ export class Concealment {
   /** History as it was when the gap began. */
   readonly #source: Float32Array
   readonly #state: InstanceType<typeof ConcealmentWords>
-  /** Samples of this gap that were generated so far. */
-  #gap: Samples = 0
-  #pitch: Samples
-  #periods = 1
-  #phase = 0
-  /** Repetition that is being faded out in favour of one with more periods. */
-  #oldPeriods = 1
-  #oldPhase = 0
-  #crossfade = 0
-  /** Difference between the last sample heard and the first repeated one. */
-  #step = 0
 
   constructor(format: AudioFormat = NARROWBAND, memory?: ConcealmentMemory) {
     this.#historySamples = msToSamples(PITCH_HISTORY_MS, format)
@@ -63,8 +67,10 @@ export class Concealment {
     this.#fadePerSample = FADE_PER_STEP / this.#stepSamples
     this.#history = memory?.history ?? new Int16Array(this.#historySamples)
     this.#state = new ConcealmentWords(memory?.state)
-    this.#source = new Float32Array(this.#historySamples)
-    this.#pitch = msToSamples(MIN_PITCH_MS, format)
+    this.#source = memory?.source ?? new Float32Array(this.#historySamples)
+    this.#state.pitch = msToSamples(MIN_PITCH_MS, format)
+    this.#state.periods = 1
+    this.#state.oldPeriods = 1
   }
 
   /**
@@ -75,7 +81,7 @@ export class Concealment {
       const overlap = Math.min(
         count,
         this.#maxOverlap,
-        this.#overlap + this.#overlapGrowth * Math.floor(this.#gap / this.#stepSamples),
+        this.#overlap + this.#overlapGrowth * Math.floor(this.#state.gap / this.#stepSamples),
       )
       for (let i = 0; i < overlap; i++) {
         const weight = (i + 1) / (overlap + 1)
@@ -89,7 +95,7 @@ export class Concealment {
   /** Writes `count` samples that continue what was heard; returns how many of them come before the mute. */
   conceal(dst: Int16Array, offset: number, count: Samples): Samples {
     if (this.#state.active === 0) this.#begin()
-    const audible = Math.max(0, Math.min(count, this.#mutedAfter - this.#gap))
+    const audible = Math.max(0, Math.min(count, this.#mutedAfter - this.#state.gap))
     for (let i = 0; i < count; i++) dst[offset + i] = this.#nextSample()
     this.#remember(dst, offset, count)
     return audible
@@ -112,37 +118,37 @@ export class Concealment {
 
   #begin(): void {
     this.#source.set(this.#history)
-    this.#pitch = this.#search.find(this.#history)
+    this.#state.pitch = this.#search.find(this.#history)
     this.#state.active = 1
-    this.#gap = 0
-    this.#periods = 1
-    this.#phase = 0
-    this.#crossfade = 0
-    this.#step = this.#source[this.#historySamples - 1]! - this.#source[this.#historySamples - 1 - this.#pitch]!
+    this.#state.gap = 0
+    this.#state.periods = 1
+    this.#state.phase = 0
+    this.#state.crossfade = 0
+    this.#state.step = this.#source[this.#historySamples - 1]! - this.#source[this.#historySamples - 1 - this.#state.pitch]!
   }
 
   #nextSample(): number {
-    if (this.#gap >= this.#mutedAfter) return 0
-    if (this.#gap > 0 && this.#gap % this.#stepSamples === 0 && this.#periods < MAX_PERIODS) this.#addPeriod()
-    let value = this.#repeated(this.#periods, this.#phase)
-    if (this.#crossfade > 0) {
-      const weight = this.#crossfade / (this.#overlap + 1)
-      value = (1 - weight) * value + weight * this.#repeated(this.#oldPeriods, this.#oldPhase)
-      this.#crossfade--
-      this.#oldPhase = (this.#oldPhase + 1) % (this.#oldPeriods * this.#pitch)
+    if (this.#state.gap >= this.#mutedAfter) return 0
+    if (this.#state.gap > 0 && this.#state.gap % this.#stepSamples === 0 && this.#state.periods < MAX_PERIODS) this.#addPeriod()
+    let value = this.#repeated(this.#state.periods, this.#state.phase)
+    if (this.#state.crossfade > 0) {
+      const weight = this.#state.crossfade / (this.#overlap + 1)
+      value = (1 - weight) * value + weight * this.#repeated(this.#state.oldPeriods, this.#state.oldPhase)
+      this.#state.crossfade--
+      this.#state.oldPhase = (this.#state.oldPhase + 1) % (this.#state.oldPeriods * this.#state.pitch)
     }
-    if (this.#gap < this.#overlap) value += this.#step * (1 - this.#gap / this.#overlap)
-    const gain = this.#gap < this.#stepSamples ? 1 : 1 - this.#fadePerSample * (this.#gap - this.#stepSamples)
-    this.#gap++
-    this.#phase = (this.#phase + 1) % (this.#periods * this.#pitch)
+    if (this.#state.gap < this.#overlap) value += this.#state.step * (1 - this.#state.gap / this.#overlap)
+    const gain = this.#state.gap < this.#stepSamples ? 1 : 1 - this.#fadePerSample * (this.#state.gap - this.#stepSamples)
+    this.#state.gap++
+    this.#state.phase = (this.#state.phase + 1) % (this.#state.periods * this.#state.pitch)
     return Math.max(-32768, Math.min(32767, Math.round(value * gain)))
   }
 
   /** Sample `phase` of the last `periods` pitch periods, whose last quarter period flows into their beginning. */
   #repeated(periods: number, phase: number): number {
-    const length = periods * this.#pitch
+    const length = periods * this.#state.pitch
     const value = this.#source[this.#historySamples - length + phase]!
-    const quarter = this.#pitch >> 2
+    const quarter = this.#state.pitch >> 2
     const into = phase - (length - quarter)
     if (into < 0) return value
     const weight = (into + 1) / (quarter + 1)
@@ -150,10 +156,10 @@ export class Concealment {
   }
 
   #addPeriod(): void {
-    this.#oldPeriods = this.#periods
-    this.#oldPhase = this.#phase
-    this.#crossfade = this.#overlap
-    this.#periods++
+    this.#state.oldPeriods = this.#state.periods
+    this.#state.oldPhase = this.#state.phase
+    this.#state.crossfade = this.#overlap
+    this.#state.periods++
   }
 
   #remember(samples: Int16Array, offset: number, count: Samples): void {

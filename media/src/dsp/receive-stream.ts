@@ -24,7 +24,7 @@ interface ReceiveStreamOptions {
 
 /**
  * `law`: of the decoder that was used last, see `PayloadDecoder`. The packet that follows a gap has `packetLeft` samples from
- * `packetAt` on.
+ * `packetAt` on. `tooLate`: packets that were next in sequence, but whose place had been filled.
  */
 export const StreamWords = wordsClass(
   'position',
@@ -38,6 +38,10 @@ export const StreamWords = wordsClass(
   'lastPullMs',
   'stallOver',
   'law',
+  'stalledSince',
+  'tooLate',
+  'early',
+  'concealedSamples',
 )
 
 /** Where a stream keeps its state; default memory of its own. */
@@ -66,10 +70,6 @@ const NO_PAYLOAD = new Uint8Array(0)
  * Each wake: `push` or `skip` everything that arrived, then `pull` until it returns 0.
  */
 export class ReceiveStream {
-  /** Samples generated for lost or late packets; silence does not count. */
-  concealedSamples: Samples = 0
-  /** Packets refused because they would lie more than 200 ms ahead of their time. */
-  early = 0
   readonly #openedAtMs: Ms
   readonly #holdMs: Ms
   readonly #reorder: ReorderBuffer
@@ -80,11 +80,8 @@ export class ReceiveStream {
   readonly #state: InstanceType<typeof StreamWords>
   /** Decoder of the last packet with audio; null before the first packet of a source. */
   #decoder: PayloadDecoder | null = null
-  /** Packets that were next in sequence, but whose place had been filled. */
-  #tooLate = 0
   /** The packet that follows the gap. */
   readonly #packet: Int16Array
-  #stalledSince: Ms = 0
 
   constructor(options: ReceiveStreamOptions) {
     this.#openedAtMs = options.openedAtMs
@@ -110,7 +107,17 @@ export class ReceiveStream {
   }
 
   get late(): number {
-    return this.#reorder.late + this.#tooLate
+    return this.#reorder.late + this.#state.tooLate
+  }
+
+  /** Samples generated for lost or late packets; silence does not count. */
+  get concealedSamples(): Samples {
+    return this.#state.concealedSamples
+  }
+
+  /** Packets refused because they would lie more than 200 ms ahead of their time. */
+  get early(): number {
+    return this.#state.early
   }
 
   get duplicate(): number {
@@ -195,17 +202,17 @@ export class ReceiveStream {
   /** Time up to which the stream is filled even where packets are missing. */
   #fillTime(nowMs: Ms): Ms {
     if (nowMs - this.#state.lastPullMs > STALL_MS) {
-      this.#stalledSince = this.#state.lastPullMs
+      this.#state.stalledSince = this.#state.lastPullMs
       this.#state.stallOver = nowMs + STALL_GRACE_MS
     }
     this.#state.lastPullMs = Math.max(this.#state.lastPullMs, nowMs)
-    return (nowMs < this.#state.stallOver ? this.#stalledSince : nowMs) - this.#holdMs
+    return (nowMs < this.#state.stallOver ? this.#state.stalledSince : nowMs) - this.#holdMs
   }
 
   #fillGap(into: Int16Array, at: number, room: Samples): Samples {
     const count = Math.min(room, this.#state.gapUntil - this.#state.position)
     if (this.#state.gapSilent !== 0) this.#concealment.silence(into, at, count)
-    else this.concealedSamples += this.#concealment.conceal(into, at, count)
+    else this.#state.concealedSamples += this.#concealment.conceal(into, at, count)
     this.#state.position += count
     return count
   }
@@ -254,8 +261,8 @@ export class ReceiveStream {
     const audio = decoder.samples
     const arrival = msToSamples(arrivedAt - this.#openedAtMs, this.#format)
     const place = this.#clock.admit(timestamp, audio, count, arrival, arrivedAt, this.#state.position)
-    if (place === TOO_LATE) this.#tooLate++
-    else if (place === TOO_EARLY) this.early++
+    if (place === TOO_LATE) this.#state.tooLate++
+    else if (place === TOO_EARLY) this.#state.early++
     else this.#plan(place, audio, count, missing, recovered)
   }
 

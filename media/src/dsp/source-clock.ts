@@ -20,17 +20,21 @@ const MAX_INSERTED_MS: Ms = 60
 const QUIET_PEAK = 300
 
 /** Audio with the timestamp `timestamp` has the position `position`. `lateSince`: NaN while packets come in time. */
-export const ClockWords = wordsClass('anchored', 'clockRate', 'timestamp', 'position', 'lateSince')
+export const ClockWords = wordsClass(
+  'anchored',
+  'clockRate',
+  'timestamp',
+  'position',
+  'lateSince',
+  'anchors',
+  'skewCorrection',
+)
 
 /**
  * Where one source's timestamps lie on the session's sample clock: the first packet at the moment it arrived, the others by
  * their timestamps, with skew corrected in small steps and a new start where the source's clock moved.
  */
 export class SourceClock {
-  /** How often a packet was placed by its time of arrival: first packets, and jumps of the sender's clock. */
-  anchors = 0
-  /** Samples inserted less samples removed. */
-  skewCorrection: Samples = 0
   readonly #skew: ClockSkew
   readonly #sampleRateHz: number
   readonly #state: InstanceType<typeof ClockWords>
@@ -50,6 +54,16 @@ export class SourceClock {
     this.#skewForced = msToSamples(SKEW_FORCED_MS, format)
     this.#maxInserted = msToSamples(MAX_INSERTED_MS, format)
     this.#skew = new ClockSkew(format, skewMemory)
+  }
+
+  /** How often a packet was placed by its time of arrival: first packets, and jumps of the sender's clock. */
+  get anchors(): number {
+    return this.#state.anchors
+  }
+
+  /** Samples inserted less samples removed. */
+  get skewCorrection(): Samples {
+    return this.#state.skewCorrection
   }
 
   get anchored(): boolean {
@@ -110,7 +124,7 @@ export class SourceClock {
 
   #anchor(timestamp: RtpTicks, arrival: Samples, filledTo: Samples): Samples {
     this.#state.anchored = 1
-    this.anchors++
+    this.#state.anchors++
     this.#state.timestamp = timestamp
     this.#state.position = Math.max(arrival, filledTo)
     this.#state.lateSince = Number.NaN
@@ -123,7 +137,7 @@ export class SourceClock {
     if (Math.abs(due) < this.#skewForced && !isQuiet(audio, count)) return 0
     const step = due > 0 ? Math.min(due, this.#maxInserted) : Math.max(due, -(count >> 1))
     this.#skew.corrected(step)
-    this.skewCorrection += step
+    this.#state.skewCorrection += step
     return step
   }
 }

@@ -58,6 +58,14 @@ describe.skipIf(missing)(`the native media path${note}`, () => {
     }
   })
 
+  it('silence of a peer that has stopped sending is native, and byte for byte that of the portable path', () => {
+    const { native } = play(1, 600, CLEAN, 'AES_CM_128_HMAC_SHA1_80', (step, _rigs, trace) => {
+      if (step === 100) trace.pausePeer(400)
+    })
+    expect(native.advancesLeft / native.advances).toBeLessThan(0.05)
+    expect(native.left / native.packets).toBeLessThan(0.05)
+  })
+
   it('one changed bit of a replay window is found', () => {
     const change = () =>
       play(1, 300, CLEAN, 'AES_CM_128_HMAC_SHA1_80', (step, { native }, trace) => {

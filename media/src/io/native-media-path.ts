@@ -70,7 +70,9 @@ export class NativeMediaPath implements MediaPath {
   }
 
   advance({ ids, left }: PathCalls, count: number, nowMs: Ms): number {
-    return this.#path.advance(ids, count, nowMs, left)
+    const remaining = this.#path.advance(ids, count, nowMs, left, this.#events)
+    this.#report()
+    return remaining
   }
 
   #report(): void {

@@ -67,7 +67,7 @@ export interface NativePath {
     left: Uint8Array,
     events: Float64Array,
   ): number
-  advance(ids: Int32Array, count: number, nowMs: Ms, left: Uint8Array): number
+  advance(ids: Int32Array, count: number, nowMs: Ms, left: Uint8Array, events: Float64Array): number
 }
 
 interface NativeSockets {

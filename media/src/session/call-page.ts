@@ -16,9 +16,13 @@ import { SessionCounters } from './session-statistics.ts'
 import { WatchdogWords } from './silence-watchdog.ts'
 import { LatchWords } from './source-latch.ts'
 
-/** `ready`: the native path may process regular packets. `ssrc`: -1 before the first packet. */
+/**
+ * `ready`: the native path may process regular packets; `advances`: it may deliver the audio that is due. `ssrc`: -1 before the first
+ * packet.
+ */
 export const InboundWords = wordsClass(
   'ready',
+  'advances',
   'openedAtMs',
   'ssrc',
   'hearingUntilMs',
@@ -115,7 +119,8 @@ export class CallPage {
     const window = cut.float32(VOICE_WINDOW)
     this.voice = { state: voice, frame, cues: { state: cues, window, decimated: cut.float32(DECIMATED_WINDOW) } }
     this.laws = cut.uint8(PAYLOAD_TYPES)
-    const concealment: ConcealmentMemory = { state: concealed, history: cut.int16(HISTORY_SAMPLES) }
+    const source = cut.float32(HISTORY_SAMPLES)
+    const concealment: ConcealmentMemory = { state: concealed, source, history: cut.int16(HISTORY_SAMPLES) }
     this.stream = { state, clock, skew, concealment, reorder: { state: reorder, sequence, seen } }
   }
 }
@@ -161,6 +166,6 @@ class Cutter {
 /** Of the memory that a page cuts. */
 const PAGE_BYTES =
   8 * (PAGE_WORDS.flat().length + REORDER_SLOTS + 2 * REPLAY_WINDOW_WORDS) +
-  4 * (VOICE_FRAME + VOICE_WINDOW + DECIMATED_WINDOW) +
+  4 * (VOICE_FRAME + VOICE_WINDOW + DECIMATED_WINDOW + HISTORY_SAMPLES) +
   PAYLOAD_TYPES +
   Math.ceil(HISTORY_SAMPLES / 4) * 8

@@ -293,7 +293,8 @@ export class InboundChain {
   /** Decides whether the native path may process the next packets: after everything that can change the answer. */
   #settle(): void {
     const call = this.#native
-    this.#state.ready = call !== null && this.#isRegular() && this.#opensNatively(call) ? 1 : 0
+    this.#state.advances = call !== null && this.#isRegular() ? 1 : 0
+    this.#state.ready = call !== null && this.#state.advances !== 0 && this.#opensNatively(call) ? 1 : 0
   }
 
   #isRegular(): boolean {

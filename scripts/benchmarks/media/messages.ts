@@ -57,7 +57,12 @@ export interface PeerMeasures {
   readonly missing: number
   /** Packets of the verified sample that were not authentic. */
   readonly unauthentic: number
+  /** Packets that its sockets had no room for. */
   readonly receiveDropped: number
+  /** Packets that it sent in the measured time. */
+  readonly sent: number
+  /** Share of a core that it took in the measured time. */
+  readonly cpuShare: number
   readonly latenessMs: Quantiles
 }
 

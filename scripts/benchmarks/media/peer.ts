@@ -111,7 +111,7 @@ async function run(warmUpMs: number, measureMs: number): Promise<PeerMeasures> {
   const [from, until] = [began + warmUpMs, began + warmUpMs + measureMs]
   let packets = 0
   let unauthentic = 0
-  let isMeasuring = false
+  let measuredFrom: { readonly cpu: NodeJS.CpuUsage; readonly sent: number } | null = null
   calls.forEach((call, i) => {
     call.nextAt = began + (i * PACKET_MS) / calls.length
   })
@@ -134,14 +134,24 @@ async function run(warmUpMs: number, measureMs: number): Promise<PeerMeasures> {
         lateness.get(call)!.add(timestamp, arrivedAt)
       }
     }
-    if (isMeasuring || io.now() < from) continue
-    isMeasuring = true
+    if (measuredFrom !== null || io.now() < from) continue
+    measuredFrom = { cpu: process.cpuUsage(), sent: io.counters.sent }
     send({ type: 'measuring' })
   }
+  const { user, system } = process.cpuUsage(measuredFrom?.cpu)
+  const sent = io.counters.sent - (measuredFrom?.sent ?? 0)
   const all: number[] = []
   let missing = 0
   for (const call of calls) missing += lateness.get(call)!.collect(all)
-  return { packets, missing, unauthentic, receiveDropped: io.counters.receiveDropped, latenessMs: quantiles(all) }
+  return {
+    packets,
+    missing,
+    unauthentic,
+    receiveDropped: io.counters.receiveDropped,
+    sent,
+    cpuShare: (user + system) / 1000 / measureMs,
+    latenessMs: quantiles(all),
+  }
 }
 
 async function answer(request: PeerRequest): Promise<PeerReply> {

@@ -39,6 +39,15 @@ export interface PointFigures {
   readonly bare_sleeper_ms: Quantiles
   readonly packets: number
   readonly missing: number
+  /** Packets that the sender dropped for good: slots that it missed, and packets that the system refused. */
+  readonly never_sent: number
+  /** Packets that the receiver's sockets had no room for, since the start. */
+  readonly dropped_by_receiver: number
+  /** Packets that the subject received, and that its sockets had no room for. */
+  readonly received: number
+  readonly receive_dropped: number
+  /** Share of a core that the other end took. */
+  readonly peer_cpu_share: number
   /** CPU of the media thread per call and 20 ms: one packet each way. */
   readonly us_per_tick: number
   readonly main_us_per_tick: number
@@ -92,6 +101,8 @@ function figures(
   grownBytes: number,
 ): PointFigures {
   const ticks = after.thread.sendLateness.count
+  const grown = (counter: keyof SubjectMeasures['thread']['packetIo']) =>
+    after.thread.packetIo[counter] - before.thread.packetIo[counter]
   const perTick = (ms: number) => Math.round((ms * 100_000) / ticks) / 100
   return {
     packet_io: packetIo,
@@ -102,6 +113,11 @@ function figures(
     bare_sleeper_ms: bare,
     packets: received.packets,
     missing: received.missing,
+    never_sent: after.missedSlots - before.missedSlots + grown('sendDropped'),
+    dropped_by_receiver: received.receiveDropped,
+    received: grown('received'),
+    receive_dropped: grown('receiveDropped'),
+    peer_cpu_share: Math.round(received.cpuShare * 1000) / 1000,
     us_per_tick: perTick(after.thread.cpuMs - before.thread.cpuMs),
     main_us_per_tick: perTick(after.mainCpuMs - before.mainCpuMs),
     process_us_per_tick: perTick(after.processCpuMs - before.processCpuMs),

@@ -24,7 +24,7 @@ export function fuzzPages({ MediaPath }: NativeAddon, random: Random, rounds: nu
     for (let i = 0; i < words.length; i++) words[i] = SPECIAL[randomBelow(random, SPECIAL.length)]!
     page.laws.fill(1 + (round & 1))
     // More often regular than chance would have it.
-    page.inbound[0] = 1
+    page.inbound.fill(1, 0, 2)
     page.outbound.set([1, 1 + (round & 1)])
     bytes.set(random.bytes(200))
     bytes[0] = 0x80
@@ -32,7 +32,7 @@ export function fuzzPages({ MediaPath }: NativeAddon, random: Random, rounds: nu
     socket[0] = 1
     path.compose(ids, 0, 1, Float64Array.of(SLOT_MS), outcome, bytes, length, socket, ipv4, port, 1, events)
     path.receive(bytes, length, socket, ipv4, port, arrivedAt, 1, left, events)
-    path.advance(ids, 1, SLOT_MS, left)
+    path.advance(ids, 1, SLOT_MS, left, events)
   }
   path.remove(id)
 }

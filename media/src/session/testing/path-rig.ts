@@ -7,6 +7,8 @@ import { MediaSessionCore } from '../media-session-core.ts'
 import { SessionRings } from '../session-rings.ts'
 
 const OPENED_MS: Ms = 1000
+/** More than arrive in a stall. */
+const BATCH_PACKETS = 128
 const RTP_SOCKET = 7
 const RTCP_SOCKET = 8
 
@@ -26,14 +28,17 @@ export class PathRig {
   /** Packets that went through the path, and those of them that it left to the core. */
   packets = 0
   left = 0
+  /** Steps that went through the path, and those of them that it left to the core. */
+  advances = 0
+  advancesLeft = 0
   /** What was sent and reported since the last `takeOutput`. */
   #output: string[] = []
   readonly #path: MediaPath
   readonly #id: number
   readonly #recording = allocateRecordingRing(NARROWBAND)
   readonly #reader = new RecordingRingReader(this.#recording)
-  readonly #batch = new PacketBatch(64)
-  readonly #left = new Uint8Array(64)
+  readonly #batch = new PacketBatch(BATCH_PACKETS)
+  readonly #left = new Uint8Array(BATCH_PACKETS)
   readonly #calls: PathCalls
   readonly #heard = new Int16Array(4096)
 
@@ -98,7 +103,10 @@ export class PathRig {
   }
 
   advance(nowMs: Ms): void {
-    if (this.#path.advance(this.#calls, 1, nowMs) > 0) this.core.advance(nowMs)
+    this.advances++
+    if (this.#path.advance(this.#calls, 1, nowMs) === 0) return
+    this.advancesLeft++
+    this.core.advance(nowMs)
   }
 
   /** What the call's owner and the recording's writer would get: sound, edges of voice, recorded bytes. */
@@ -128,7 +136,7 @@ export class PathRig {
     const numbers = { latch, reception, sequence, counters, watchdog, intervals, state, clock, skew }
     const words = {
       ...numbers,
-      inbound: inbound.subarray(1),
+      inbound: inbound.subarray(2),
       outbound: outbound.subarray(2),
       concealed: concealment.state,
       reorder: reorder.state,
@@ -137,7 +145,7 @@ export class PathRig {
       voice: voice.state,
       cues: voice.cues.state,
     }
-    const samples = [concealment.history, voice.frame, voice.cues.window, voice.cues.decimated]
+    const samples = [concealment.history, concealment.source, voice.frame, voice.cues.window, voice.cues.decimated]
     return [...Object.entries(words).map(([name, of]) => `${name} ${of.join(' ')}`), ...samples.map(of => of.join(' '))]
   }
 

@@ -16,6 +16,8 @@ const PEER_PORT = 4000
 const START_MS: Ms = 1000
 const STEP_MS: Ms = 20
 const SPEECH_MS = 8000
+/** A stall of 160 ms. */
+const MOST_STALLED_STEPS = 8
 /** The peer's clock is slower than ours on rough lines. */
 const DRIFT_PER_STEP_MS = 0.03
 
@@ -47,6 +49,9 @@ export class PathTrace {
   #pausedUntil = 0
   #event = 0
   #eventStart = 0
+  /** The thread of the rigs stands still until this step; packets that arrive wait in the sockets. */
+  #stalledUntil = 0
+  #unread: ArrivingPacket[] = []
   /** Packets as they were sent, newest last, for replays. */
   readonly #sent: Uint8Array[] = []
   /** Packets that the network delays. */
@@ -94,11 +99,21 @@ export class PathTrace {
     this.#talked += 160
     const slotMs = this.#nowMs - STEP_MS + 7.5
     // A thread that stalls skips slots.
-    if (!this.#happens(this.#roughness.network / 4)) this.#each(rig => rig.send(slotMs, slotMs + 0.3))
-    const arrived = this.#network(this.#peerSends())
+    const isStalled = this.#step < this.#stalledUntil
+    if (!this.#happens(this.#roughness.network / 4) && !isStalled) this.#each(rig => rig.send(slotMs, slotMs + 0.3))
+    const arrived = [...this.#unread, ...this.#network(this.#peerSends())]
+    this.#unread = this.#step < this.#stalledUntil ? arrived : []
+    if (this.#step < this.#stalledUntil) return
+    if (this.#happens(this.#roughness.network / 20))
+      this.#stalledUntil = this.#step + 1 + randomBelow(this.#random, MOST_STALLED_STEPS)
     this.#each(rig => rig.receive(arrived))
     this.#each(rig => rig.advance(this.#nowMs))
     if (this.#step % 5 === 0) this.#each(rig => rig.read())
+  }
+
+  /** The peer sends no audio in the next steps. */
+  pausePeer(steps: number): void {
+    this.#pausedUntil = this.#step + steps
   }
 
   /** Sends the packet of the peer that was sent last once more. */

@@ -11,6 +11,7 @@
   W(ready) W(law) W(ssrc) W(timestampBase) W(payloadType) W(frameSamples) W(sequence) W(end) W(resuming) W(playing)        \
   W(sinceProgress)
 #define PARLEY_INTERVALS(W) W(nextAtMs)
+#define PARLEY_REPORTS(W) W(nextAtMs)
 #define PARLEY_LATCH(W) W(ipv4) W(port) W(secure) W(latched) W(ssrc) W(lastMs) W(nextPackets)
 #define PARLEY_RECEPTION(W)                                                                                                \
   W(jitterTicks) W(jitterSum) W(jitterCount) W(jitterMaxTicks) W(pauses) W(expectedPrior) W(receivedPrior) W(lastSequence) \
@@ -43,6 +44,7 @@ namespace parley {
 PARLEY_STRUCT(InboundWords, PARLEY_INBOUND)
 PARLEY_STRUCT(OutboundWords, PARLEY_OUTBOUND)
 PARLEY_STRUCT(IntervalWords, PARLEY_INTERVALS)
+PARLEY_STRUCT(ReportWords, PARLEY_REPORTS)
 PARLEY_STRUCT(LatchWords, PARLEY_LATCH)
 PARLEY_STRUCT(ReceptionWords, PARLEY_RECEPTION)
 PARLEY_STRUCT(SequenceWords, PARLEY_SEQUENCE)
@@ -84,6 +86,7 @@ struct CallPage {
   InboundWords inbound;
   OutboundWords outbound;
   IntervalWords intervals;
+  ReportWords reports;
   LatchWords latch;
   ReceptionWords reception;
   SequenceWords received;

@@ -115,6 +115,10 @@ void SessionRings::write_voice_edge(bool is_start, int32_t position, uint32_t co
   store(header + kEdgesWritten, static_cast<int32_t>(written + 1));
 }
 
+const int16_t* SessionRings::next_outbound() const { return out + (position_of(header + kOutTaken) & (out_samples - 1)); }
+
+const int16_t* SessionRings::next_heard() const { return heard + (position_of(header + kHeardWritten) & (heard_samples - 1)); }
+
 bool RecordingRing::attach(void* memory, size_t bytes) {
   if (bytes <= kRecordingHeaderBytes) return false;
   int32_t* words = static_cast<int32_t*>(memory);
@@ -128,6 +132,10 @@ bool RecordingRing::attach(void* memory, size_t bytes) {
   capacity = size;
   return true;
 }
+
+const uint8_t* RecordingRing::next_left() const { return left + (load(header + kLeftPublished) & (capacity - 1)); }
+
+const uint8_t* RecordingRing::next_right() const { return right + (load(header + kRightPublished) & (capacity - 1)); }
 
 void RecordingRing::write_left(int64_t position, const uint8_t* bytes, int64_t count) const {
   write_channel(*this, left, header + kLeftPublished, position, bytes, count);

@@ -22,6 +22,9 @@ struct SessionRings {
   uint32_t take_outbound(int16_t* into, uint32_t count) const;
   uint32_t outbound_taken() const;
   void write_heard(const int16_t* audio, uint32_t count) const;
+  /** Where the next samples are taken and written. */
+  const int16_t* next_outbound() const;
+  const int16_t* next_heard() const;
   /** An edge that was found in the `count` samples which are written next. */
   void write_voice_edge(bool is_start, int32_t position, uint32_t count) const;
 };
@@ -37,6 +40,9 @@ struct RecordingRing {
   /** Writes `count` mu-law bytes at `position`. Missing audio before it becomes silence; audio already written stays. */
   void write_left(int64_t position, const uint8_t* bytes, int64_t count) const;
   void write_right(int64_t position, const uint8_t* bytes, int64_t count) const;
+  /** Where the next bytes are written. */
+  const uint8_t* next_left() const;
+  const uint8_t* next_right() const;
 };
 
 }  // namespace parley

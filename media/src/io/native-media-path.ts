@@ -6,7 +6,7 @@ import type { MediaSessionCore } from '../session/media-session-core.ts'
 import type { CoreEvent } from '../session/session-protocol.ts'
 import type { NativeAddon, NativePath } from './native-packet-io.ts'
 
-/** Events of one call into the addon: the packets of a batch, each with room for what it can find. */
+/** Events of one call into the addon; a packet for whose events there may be no room is left to its core. */
 const EVENTS = 2048
 const EVENT_WORDS = 4
 const VOICE_START = 1
@@ -52,12 +52,25 @@ export class NativeMediaPath implements MediaPath {
     this.#path.remove(id)
   }
 
-  compose(calls: PathCalls, from: number, until: number, batch: PacketBatch, filled: number): number {
+  compose(calls: PathCalls, from: number, until: number, nowMs: Ms, batch: PacketBatch, filled: number): number {
     const { bytes, length, socket, ipv4, port } = batch
-    const { ids, slotMs, outcome } = calls
-    const path = this.#path
-    const events = this.#events
-    const after = path.compose(ids, from, until, slotMs, outcome, bytes, length, socket, ipv4, port, filled, events)
+    const { ids, slotMs, outcome, due } = calls
+    const after = this.#path.compose(
+      ids,
+      from,
+      until,
+      slotMs,
+      nowMs,
+      outcome,
+      due,
+      bytes,
+      length,
+      socket,
+      ipv4,
+      port,
+      filled,
+      this.#events,
+    )
     this.#report()
     return after
   }

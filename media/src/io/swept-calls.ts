@@ -6,6 +6,7 @@ export class SweptCalls implements PathCalls {
   readonly ids: Int32Array
   readonly slotMs: Float64Array
   readonly outcome: Int8Array
+  readonly due: Uint8Array
   readonly left: Uint8Array
 
   constructor(capacity: number) {
@@ -13,6 +14,7 @@ export class SweptCalls implements PathCalls {
     this.ids = new Int32Array(capacity)
     this.slotMs = new Float64Array(capacity)
     this.outcome = new Int8Array(capacity)
+    this.due = new Uint8Array(capacity)
     this.left = new Uint8Array(capacity)
   }
 

@@ -9,6 +9,7 @@ import { VOICE_FRAME, type VoiceMemory, VoiceWords } from '../dsp/voice-activity
 import { CueWords, DECIMATED_WINDOW, VOICE_WINDOW } from '../dsp/voice-cues.ts'
 import { wordsClass } from '../page/words.ts'
 import { ReceptionWords } from '../rtp/reception-statistics.ts'
+import { ReportWords } from '../rtp/rtcp-scheduler.ts'
 import { SequenceWords } from '../rtp/sequence.ts'
 import { REPLAY_WINDOW_WORDS } from '../srtp/replay-window.ts'
 import { IntervalWords } from './reception-intervals.ts'
@@ -56,6 +57,7 @@ export const PAGE_WORDS = [
   InboundWords,
   OutboundWords,
   IntervalWords,
+  ReportWords,
   LatchWords,
   ReceptionWords,
   SequenceWords,
@@ -80,6 +82,7 @@ export class CallPage {
   readonly inbound: Float64Array
   readonly outbound: Float64Array
   readonly intervals: Float64Array
+  readonly reports: Float64Array
   readonly latch: Float64Array
   readonly reception: Float64Array
   readonly sequence: Float64Array
@@ -99,6 +102,7 @@ export class CallPage {
     this.inbound = cut.words(InboundWords)
     this.outbound = cut.words(OutboundWords)
     this.intervals = cut.words(IntervalWords)
+    this.reports = cut.words(ReportWords)
     this.latch = cut.words(LatchWords)
     this.reception = cut.words(ReceptionWords)
     this.sequence = cut.words(SequenceWords)

@@ -10,6 +10,8 @@ export interface PathCalls {
   readonly slotMs: Float64Array
   /** Of `compose`, for each: LEFT, COMPOSED, or 0 where nothing is due. */
   readonly outcome: Int8Array
+  /** Of `compose`, for each: 1 when its core may have an RTCP report to send. */
+  readonly due: Uint8Array
   /** Of `advance`, for each: 1 when its core must. */
   readonly left: Uint8Array
 }
@@ -31,9 +33,9 @@ export interface MediaPath {
   remove(id: number): void
   /**
    * Composes the packets of the calls from index `from` to before `until` into `batch` from slot `filled` on, which has room
-   * for them, and sets the outcome of each. Returns how many slots are filled then.
+   * for them, and sets of each the outcome and whether a report is due at `nowMs`. Returns how many slots are filled then.
    */
-  compose(calls: PathCalls, from: number, until: number, batch: PacketBatch, filled: number): number
+  compose(calls: PathCalls, from: number, until: number, nowMs: Ms, batch: PacketBatch, filled: number): number
   /** Processes the first `count` packets of `batch`; sets `left` to 1 for those that are for the cores. Returns how many. */
   receive(batch: PacketBatch, count: number, left: Uint8Array): number
   /** As `MediaSessionCore.advance`, for the first `count` calls; returns how many are left. */
@@ -51,8 +53,9 @@ export class PortableMediaPath implements MediaPath {
 
   remove(): void {}
 
-  compose(calls: PathCalls, from: number, until: number, _batch: PacketBatch, filled: number): number {
+  compose(calls: PathCalls, from: number, until: number, _nowMs: Ms, _batch: PacketBatch, filled: number): number {
     calls.outcome.fill(LEFT, from, until)
+    calls.due.fill(1, from, until)
     return filled
   }
 

@@ -30,6 +30,8 @@ interface RtcpReportsOptions {
   readonly inbound: InboundChain
   readonly outbound: OutboundChain
   readonly counters: SessionCounters
+  /** Memory of `ReportWords`, where the native path sees when the next report is due. */
+  readonly schedule: Float64Array
 }
 
 /**
@@ -71,7 +73,7 @@ export class RtcpReports {
     this.#announcedIpv4 = (rtcp === null ? null : parseIpv4(rtcp.address)) ?? 0
     this.#announcedPort = rtcp === null || this.#announcedIpv4 === 0 ? 0 : rtcp.port
     this.#heardPort = 0
-    this.#schedule ??= new RtcpScheduler(this.#options.random, nowMs)
+    this.#schedule ??= new RtcpScheduler(this.#options.random, nowMs, this.#options.schedule)
   }
 
   /** Address to which reports are sent. */

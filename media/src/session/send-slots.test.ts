@@ -13,12 +13,35 @@ const range = (from: number, to: number): number[] => Array.from({ length: to - 
 describe('send slots', () => {
   it('a new call gets the emptiest slot, and keeps it', () => {
     const slots = new SendSlots<string>()
-    const calls = range(0, 16).map(i => slots.add(`call ${i}`, 20))
-    expect(calls.map(c => c.slot)).toEqual([...range(0, 8), ...range(0, 8)])
-    slots.remove(calls[3]!)
-    slots.remove(calls[11]!)
+    const calls = range(0, 64).map(i => slots.add(`call ${i}`, 20))
+    const load = range(0, 8).map(slot => calls.filter(call => call.slot === slot).length)
+    expect(load).toEqual([8, 8, 8, 8, 8, 8, 8, 8])
+    const third = calls.filter(call => call.slot === 3)
+    for (const call of third.slice(0, 2)) slots.remove(call)
     expect(slots.add('late', 20).slot).toBe(3)
-    expect(slots.count).toBe(15)
+    expect(slots.count).toBe(63)
+  })
+
+  it('few calls are sent in few slots, and the thread wakes for these only', () => {
+    const slots = new SendSlots<string>()
+    const used = (calls: number) => {
+      while (slots.count < calls) slots.add('call', 20)
+      const wakes: number[] = []
+      for (let wake = slots.wakeAfter(0); wake <= 8; wake = slots.wakeAfter(wake)) wakes.push(wake)
+      return wakes
+    }
+    expect(used(1)).toEqual([4, 8])
+    expect(used(8)).toEqual([4, 8])
+    expect(used(32)).toEqual([2, 4, 6, 8])
+    expect(used(33)).toEqual(range(1, 9))
+  })
+
+  it('a call keeps its slot, and the thread wakes for it, when the others have ended', () => {
+    const slots = new SendSlots<string>()
+    const calls = range(0, 64).map(i => slots.add(`call ${i}`, 20))
+    const last = calls.findLast(call => call.slot === 5)!
+    for (const call of calls) if (call !== last) slots.remove(call)
+    expect([slots.wakeAfter(0), slots.wakeAfter(4), slots.wakeAfter(5)]).toEqual([4, 5, 8])
   })
 
   it('each call sends once per packet time, on its own grid', () => {

@@ -17,6 +17,7 @@ export function fuzzPages({ MediaPath }: NativeAddon, random: Random, rounds: nu
   const words = new Float64Array(page.memory, 0, PAGE_WORDS.flat().length + FURTHER_NUMBERS)
   const events = new Float64Array(1 + 4 * 64)
   const ids = Int32Array.of(id)
+  const slotMs = Float64Array.of(SLOT_MS)
   const outcome = new Int8Array(1)
   const left = new Uint8Array(1)
   const { bytes, length, socket, ipv4, port, arrivedAt } = new PacketBatch(4)
@@ -30,7 +31,7 @@ export function fuzzPages({ MediaPath }: NativeAddon, random: Random, rounds: nu
     bytes[0] = 0x80
     length[0] = randomBelow(random, 1536)
     socket[0] = 1
-    path.compose(ids, 0, 1, Float64Array.of(SLOT_MS), outcome, bytes, length, socket, ipv4, port, 1, events)
+    path.compose(ids, 0, 1, slotMs, SLOT_MS, outcome, left, bytes, length, socket, ipv4, port, 1, events)
     path.receive(bytes, length, socket, ipv4, port, arrivedAt, 1, left, events)
     path.advance(ids, 1, SLOT_MS, left, events)
   }

@@ -58,6 +58,7 @@ export class PathRig {
       ids: Int32Array.of(this.#id),
       slotMs: new Float64Array(1),
       outcome: new Int8Array(1),
+      due: new Uint8Array(1),
       left: new Uint8Array(1),
     }
   }
@@ -67,7 +68,7 @@ export class PathRig {
     const { core } = this
     const batch = this.#batch
     this.#calls.slotMs[0] = slotMs
-    const filled = this.#path.compose(this.#calls, 0, 1, batch, 0)
+    const filled = this.#path.compose(this.#calls, 0, 1, nowMs, batch, 0)
     this.packets++
     if (filled > 0) this.#sent('rtp', 0, batch.length[0]!, batch.ipv4[0]!, batch.port[0]!)
     if (this.#calls.outcome[0] === LEFT) {
@@ -75,6 +76,7 @@ export class PathRig {
       const length = core.tick(slotMs, batch.slots[0]!)
       if (length > 0) this.#sent('rtp', 0, length, core.ipv4, core.port)
     }
+    if (this.#calls.due[0] === 0) return
     const report = core.tickRtcp(nowMs, batch.slots[0]!)
     if (report > 0) this.#sent('rtcp', 0, report, core.rtcpIpv4, core.rtcpPort)
   }
@@ -130,10 +132,10 @@ export class PathRig {
 
   /** The shared state, without what only a native path uses (whether it may, and its replay windows). */
   #state(): string[] {
-    const { latch, reception, sequence, counters, watchdog, intervals, stream, voice, inbound, outbound } =
-      this.core.page
+    const { page } = this.core
+    const { latch, reception, sequence, counters, watchdog, intervals, reports, stream, voice, inbound, outbound } = page
     const { state, clock, skew, concealment, reorder } = stream
-    const numbers = { latch, reception, sequence, counters, watchdog, intervals, state, clock, skew }
+    const numbers = { latch, reception, sequence, counters, watchdog, intervals, reports, state, clock, skew }
     const words = {
       ...numbers,
       inbound: inbound.subarray(2),

@@ -124,12 +124,14 @@ export class Concealment {
     this.#state.periods = 1
     this.#state.phase = 0
     this.#state.crossfade = 0
-    this.#state.step = this.#source[this.#historySamples - 1]! - this.#source[this.#historySamples - 1 - this.#state.pitch]!
+    this.#state.step =
+      this.#source[this.#historySamples - 1]! - this.#source[this.#historySamples - 1 - this.#state.pitch]!
   }
 
   #nextSample(): number {
     if (this.#state.gap >= this.#mutedAfter) return 0
-    if (this.#state.gap > 0 && this.#state.gap % this.#stepSamples === 0 && this.#state.periods < MAX_PERIODS) this.#addPeriod()
+    if (this.#state.gap > 0 && this.#state.gap % this.#stepSamples === 0 && this.#state.periods < MAX_PERIODS)
+      this.#addPeriod()
     let value = this.#repeated(this.#state.periods, this.#state.phase)
     if (this.#state.crossfade > 0) {
       const weight = this.#state.crossfade / (this.#overlap + 1)
@@ -138,7 +140,8 @@ export class Concealment {
       this.#state.oldPhase = (this.#state.oldPhase + 1) % (this.#state.oldPeriods * this.#state.pitch)
     }
     if (this.#state.gap < this.#overlap) value += this.#state.step * (1 - this.#state.gap / this.#overlap)
-    const gain = this.#state.gap < this.#stepSamples ? 1 : 1 - this.#fadePerSample * (this.#state.gap - this.#stepSamples)
+    const gain =
+      this.#state.gap < this.#stepSamples ? 1 : 1 - this.#fadePerSample * (this.#state.gap - this.#stepSamples)
     this.#state.gap++
     this.#state.phase = (this.#state.phase + 1) % (this.#state.periods * this.#state.pitch)
     return Math.max(-32768, Math.min(32767, Math.round(value * gain)))

@@ -59,7 +59,13 @@ export class MediaSessionCore {
     this.#inbound = new InboundChain({ ...chain, format, counters, page })
     this.#outbound = new OutboundChain({ ...chain, format, counters, page, receiveKeys: this.#inbound.keys })
     this.#intervals = new ReceptionIntervals(options.openedAtMs, page.intervals)
-    this.#rtcp = new RtcpReports({ ...options, counters, inbound: this.#inbound, outbound: this.#outbound, schedule: page.reports })
+    this.#rtcp = new RtcpReports({
+      ...options,
+      counters,
+      inbound: this.#inbound,
+      outbound: this.#outbound,
+      schedule: page.reports,
+    })
   }
 
   /** Memory that a native path works on; `recording` is null where the recorder has none. */

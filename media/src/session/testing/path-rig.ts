@@ -132,8 +132,8 @@ export class PathRig {
 
   /** The shared state, without what only a native path uses (whether it may, and its replay windows). */
   #state(): string[] {
-    const { page } = this.core
-    const { latch, reception, sequence, counters, watchdog, intervals, reports, stream, voice, inbound, outbound } = page
+    const { latch, reception, sequence, counters, watchdog, intervals } = this.core.page
+    const { reports, stream, voice, inbound, outbound } = this.core.page
     const { state, clock, skew, concealment, reorder } = stream
     const numbers = { latch, reception, sequence, counters, watchdog, intervals, reports, state, clock, skew }
     const words = {

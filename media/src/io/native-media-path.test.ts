@@ -66,6 +66,14 @@ describe.skipIf(missing)(`the native media path${note}`, () => {
     expect(native.left / native.packets).toBeLessThan(0.05)
   })
 
+  it('a call whose RTCP shares the RTP port is byte for byte that of the portable path, almost all of it native', () => {
+    const { native } = play(1, 600, CLEAN, 'AES_CM_128_HMAC_SHA1_80', (step, _rigs, trace) => {
+      if (step === 20) trace.multiplexRtcp()
+    })
+    expect(native.left / native.packets).toBeLessThan(0.05)
+    expect(native.core.rtcpMux).toBe(true)
+  })
+
   it('one changed bit of a replay window is found', () => {
     const change = () =>
       play(1, 300, CLEAN, 'AES_CM_128_HMAC_SHA1_80', (step, { native }, trace) => {

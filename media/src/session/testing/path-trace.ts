@@ -111,6 +111,11 @@ export class PathTrace {
     if (this.#step % 5 === 0) this.#each(rig => rig.read())
   }
 
+  /** RTCP shares the port of RTP from now on. */
+  multiplexRtcp(): void {
+    this.#agree({ rtcpMux: true })
+  }
+
   /** The peer sends no audio in the next steps. */
   pausePeer(steps: number): void {
     this.#pausedUntil = this.#step + steps
@@ -171,6 +176,7 @@ export class PathTrace {
       () => this.#agree({ ptimeMs: this.#pick([10, 20, 30, 60]) }),
       () => this.#agree({ inBandDigits: this.#pick(['auto', 'off', 'on']) }),
       () => this.#agree({ inBandDigits: 'auto' }),
+      () => this.#agree({ rtcpMux: this.#pick([true, false]) }),
       () => {
         const codec = this.#pick(['PCMU', 'PCMA'] as const)
         this.#agree({ codec, payloadType: codec === 'PCMU' ? 0 : 8 })
@@ -289,6 +295,7 @@ export class PathTrace {
       : writeReceiverReport(packet, 0, this.#ssrc, null)
     const length = writeSdesCname(packet, end, this.#ssrc, new Uint8Array([65, 66]))
     const bytes = packet.slice(0, this.#sender === null ? length : this.#sender.protectRtcp(packet, length))
+    if (this.#parameters.rtcpMux === true) return this.#arriving(bytes, this.#nowMs)
     return { ...this.#arriving(bytes, this.#nowMs, true), port: this.#port + 1 }
   }
 

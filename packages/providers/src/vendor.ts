@@ -80,6 +80,8 @@ type OfferedModels = readonly string[] | 'from-settings'
 
 interface RecogniserOffer extends Omit<ServiceOffer<SpeechToText>, 'models'> {
   readonly models: OfferedModels
+  /** Audio without speech costs as much as speech; the opened recogniser says the same. */
+  readonly billsSilence: boolean
 }
 
 interface VoiceOffer extends Omit<ServiceOffer<TextToSpeech>, 'models'> {

@@ -55,6 +55,8 @@ export interface CatalogueEntry<Service> {
   readonly voices: readonly CatalogueVoice[]
   /** Shown instead of the model's id; null: the id is shown. */
   readonly title: string | null
+  /** Of recognisers: audio without speech costs as much as speech; null for other services. */
+  readonly billsSilence: boolean | null
   /** Of embedding models: the length of the vectors of each listed model; empty for other services. */
   readonly dimensions: Readonly<Record<string, number>>
 }
@@ -92,6 +94,7 @@ interface AnyOffer<Service> {
   readonly open: (model: string, options: AdapterOptions) => Service
   readonly voices?: readonly CatalogueVoice[] | 'from-settings'
   readonly title?: string
+  readonly billsSilence?: boolean
   readonly dimensions?: Readonly<Record<string, number>>
 }
 
@@ -117,6 +120,7 @@ function entryOf<Service>(
     open: vendor.settings !== null && access === undefined ? null : model => offer.open(model, options),
     voices: offer.voices === 'from-settings' ? voicesFromSettings(access) : (offer.voices ?? []),
     title: offer.title ?? null,
+    billsSilence: offer.billsSilence ?? null,
     dimensions: offer.dimensions ?? {},
   }
 }

@@ -40,12 +40,14 @@ class EarlyMediaCall {
   hangUps = 0
   report: CallReport | null = null
   readonly #call: Call
+  readonly #billsSilence: boolean
   #onLeg: (event: LegEvent) => void = () => {}
   #onSpeech: (event: SpeechEvent) => void = () => {}
   #read = 0
 
-  constructor() {
+  constructor(billsSilence = true) {
     const { time } = this
+    this.#billsSilence = billsSilence
     this.#call = new Call({
       leg: this.#leg(),
       time,
@@ -148,6 +150,7 @@ class EarlyMediaCall {
     return {
       id: 'test/early',
       languages: ['en'],
+      billsSilence: this.#billsSilence,
       readiness: async () => null,
       open: () => ({
         write: (_, at) => void this.written.push(at),
@@ -162,8 +165,8 @@ class EarlyMediaCall {
   }
 }
 
-async function announced(): Promise<EarlyMediaCall> {
-  const call = new EarlyMediaCall()
+async function announced(billsSilence?: boolean): Promise<EarlyMediaCall> {
+  const call = new EarlyMediaCall(billsSilence)
   call.emit({ type: 'ringing', status: 183, earlyMedia: true })
   await call.pass(SPEECH_FROM_MS + 2700)
   call.recognises()
@@ -185,10 +188,15 @@ it('an announcement in early media and then 404: the number was not found, and a
   expect(call.voice.synthesized).toEqual([])
 })
 
-it('ringing in early media is not transcribed, and speech after it is from its start', async () => {
+it('ringing in early media is not transcribed where silence is billed, and speech after it is from its start', async () => {
   const { written } = await announced()
   expect(written[0]! / 8).toBeGreaterThan(RINGING_MS)
   expect(written[0]! / 8).toBeLessThanOrEqual(SPEECH_FROM_MS + 100)
+})
+
+it('ringing is transcribed where silence is not billed', async () => {
+  const { written } = await announced(false)
+  expect(written[0]! / 8).toBeLessThan(100)
 })
 
 it('without early media nothing is heard before the answer', async () => {

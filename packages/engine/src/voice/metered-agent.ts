@@ -46,6 +46,7 @@ function meteredRecogniser(recogniser: SpeechToText, onUsage: OnUsage): SpeechTo
     id: recogniser.id,
     languages: recogniser.languages,
     ...(recogniser.formats && { formats: recogniser.formats }),
+    ...(recogniser.billsSilence !== undefined && { billsSilence: recogniser.billsSilence }),
     readiness: () => recogniser.readiness(),
     open: options => meteredStream(recogniser, options, report),
     close: () => recogniser.close(),

@@ -131,11 +131,11 @@ export class SpeechInput {
     }
   }
 
-  /** The audio is early media until `answered`. */
+  /** The audio is early media until `answered`: mostly ringing, which is transcribed only where that costs nothing. */
   listenEarly(): void {
     if (this.#isEarly) return
     this.#isEarly = true
-    this.#isTranscribing = false
+    this.#isTranscribing = this.#options.recognisers.every(({ billsSilence }) => billsSilence === false)
   }
 
   answered(): void {

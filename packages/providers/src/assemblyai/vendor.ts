@@ -14,6 +14,7 @@ export const assemblyAi: Vendor = {
     {
       models: ['universal-streaming-english', 'universal-streaming-multilingual'],
       acceptsOtherModels: true,
+      billsSilence: true,
       open: (model, options) => new ServiceRecogniser(assemblyAiStreaming(model), options),
     },
   ],

@@ -13,6 +13,7 @@ export const azure: Vendor = {
   recognisers: [
     {
       models: ['conversation'],
+      billsSilence: true,
       open: (_model, { baseUrl, ...options }) => {
         const { stt } = azureServers(baseUrl)
         return new ServiceRecogniser(azureConversation(stt), options)

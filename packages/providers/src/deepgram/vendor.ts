@@ -17,6 +17,7 @@ export const deepgram: Vendor = {
     {
       models: ['nova-3', 'flux-general-en'],
       acceptsOtherModels: true,
+      billsSilence: true,
       open: (model, options) =>
         new ServiceRecogniser(model.startsWith('flux-') ? deepgramFlux(model) : deepgramNova(model), options),
     },

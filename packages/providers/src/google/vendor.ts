@@ -12,6 +12,7 @@ export const google: Vendor = {
     {
       models: ['telephony', 'latest_long'],
       acceptsOtherModels: true,
+      billsSilence: true,
       open: (model, options) =>
         new GoogleRecogniser(model, { ...options, baseUrl: googleServers(options.baseUrl).stt }),
     },

@@ -19,6 +19,7 @@ export const localStt: Vendor = {
   recognisers: [
     {
       models: 'from-settings',
+      billsSilence: false,
       open: (model, { languages, ...options }) =>
         new OpenAiRecogniser({
           model,

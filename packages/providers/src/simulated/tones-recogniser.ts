@@ -16,6 +16,7 @@ const MIN_ENDPOINTING_MS: Ms = 200
 export class TonesRecogniser implements SpeechToText {
   readonly id = 'simulated/tones-1'
   readonly languages = ['en', 'es']
+  readonly billsSilence = false
   readonly #streams = new Set<TonesStream>()
   #closed = false
 

@@ -8,7 +8,7 @@ import { TonesRecogniser } from './tones-recogniser.ts'
 export const simulated: Vendor = {
   name: 'simulated',
   settings: null,
-  recognisers: [{ models: ['tones-1'], open: () => new TonesRecogniser() }],
+  recognisers: [{ models: ['tones-1'], billsSilence: false, open: () => new TonesRecogniser() }],
   embedders: [
     { models: ['hash-1'], dimensions: { 'hash-1': HashEmbedder.DIMENSIONS }, open: () => new HashEmbedder() },
   ],

@@ -11,6 +11,7 @@ export const soniox: Vendor = {
     {
       models: ['stt-rt-v5'],
       acceptsOtherModels: true,
+      billsSilence: true,
       open: (model, options) => new ServiceRecogniser(sonioxRealTime(model), options),
     },
   ],

@@ -9,6 +9,8 @@ export interface SpeechToText {
   readonly languages: readonly string[]
   /** Accepted audio formats, mono; default 8 kHz only. */
   readonly formats?: readonly AudioFormat[]
+  /** Audio without speech costs as much as speech; default true. Ringing before the answer is transcribed only where it does not. */
+  readonly billsSilence?: boolean
   /** Why the recogniser cannot be used ("no key"); null: it is ready. */
   readiness(): Promise<string | null>
   /**

@@ -10,6 +10,7 @@ export const speechmatics: Vendor = {
   recognisers: [
     {
       models: ['enhanced', 'standard'],
+      billsSilence: true,
       open: (model, options) => new ServiceRecogniser(speechmaticsRealTime(model), options),
     },
   ],

@@ -46,6 +46,7 @@ const MAX_ANSWER_BYTES = 1_048_576
 export class OpenAiRecogniser implements SpeechToText {
   readonly id: string
   readonly languages: readonly string[]
+  readonly billsSilence = false
   readonly formats: readonly AudioFormat[] = [NARROWBAND, WIDEBAND]
   readonly #options: OpenAiRecogniserOptions
   readonly #path: string

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -9,8 +9,9 @@ import { judge } from './judge.ts'
 import { labelledFiles } from './labelled-files.ts'
 import { LinesLeftOut } from './lines-left-out.ts'
 import { CALLS_OF, callsOf } from './manifest.ts'
-import type { Observation } from './observe.ts'
+import { type Observation, observe } from './observe.ts'
 import { transcriptsOf } from './simulated-recogniser.ts'
+import { writeCalls } from './write-calls.ts'
 
 const talk = (startMs: number, endMs: number): Observation[] => [
   { atMs: startMs + 60, input: { type: 'voice-started', startedAt: startMs } },
@@ -82,6 +83,30 @@ it('a folder of WAV files is read by its labels, and an unknown class is refused
   try {
     writeFileSync(join(directory, 'labels.csv'), 'file,class\na.wav,robot\n')
     expect(() => labelledFiles(directory)).toThrow('labels.csv, line 2: "robot" is no class')
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+})
+
+it('calls are written as WAV files from the answer on, with labels and a manifest, and are judged from there', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'parley-written-'))
+  try {
+    // These need no speech engine.
+    const specs = callsOf('tuning', 0.001).filter(call => call.class === 'fax' || call.class === 'silence')
+    await writeCalls(directory, specs)
+    const files = labelledFiles(directory)
+    const found = files.map(({ class: name, samples }) => {
+      const { verdicts } = judge(observe(samples), [], samples.length / 8, { language: 'en', answeredMs: 0 })
+      return [name, verdicts.at(-1)?.verdict.class]
+    })
+    expect(found).toEqual([
+      ['fax', 'fax'],
+      ['silence', 'silence'],
+    ])
+    const lines = readFileSync(join(directory, 'manifest.jsonl'), 'utf8').trim().split('\n')
+    const manifest = lines.map(line => JSON.parse(line) as Record<string, unknown>)
+    expect(manifest.map(({ id, seed }) => ({ id, seed }))).toEqual(specs.map(({ id, seed }) => ({ id, seed })))
+    expect(files[0]!.samples.length / 8).toBeGreaterThan(manifest[0]!.firstSoundMs as number)
   } finally {
     rmSync(directory, { recursive: true })
   }

@@ -13,6 +13,7 @@ import { LinesLeftOut } from './lines-left-out.ts'
 import { type CallSpec, callsOf } from './manifest.ts'
 import { observe } from './observe.ts'
 import { transcriptsOf } from './simulated-recogniser.ts'
+import { writeCalls } from './write-calls.ts'
 
 /** Every scoring of the held-out half. */
 const LOG = join(import.meta.dirname, 'held-out-scorings.jsonl')
@@ -31,21 +32,30 @@ interface ScoredCall extends JudgedRow {
 /**
  * AnswerBench: how well answer detection tells people from machines, on calls with synthetic voices.
  * `npm run bench -- answers [--half tuning|held-out] [--share 0..1] [--seed 1] [--leave-out lines] [--errors FILE] [--dir DIR]`. The default is the whole held-out
- * half, and its scoring is logged in held-out-scorings.jsonl. `--dir` judges WAV files of others by their sound alone.
+ * half, and its scoring is logged in held-out-scorings.jsonl. `--write DIR` writes the calls (default: the tuning half) as WAV files
+ * with labels and a manifest instead. `--dir` judges WAV files of anybody by their sound alone.
  */
 export const benchmark: Benchmark = {
   name: 'answers',
-  options: ['half', 'share', 'seed', 'leave-out', 'errors', 'dir'],
+  options: ['half', 'share', 'seed', 'leave-out', 'errors', 'dir', 'write'],
   run,
 }
 
 async function run(options: BenchmarkOptions): Promise<object> {
   const directory = options.option('dir')
   if (directory !== undefined) return judgeFiles(directory, options)
-  const half = halfNamed(options.option('half'))
+  const target = options.option('write')
+  const half = halfNamed(options.option('half') ?? (target === undefined ? 'held-out' : 'tuning'))
   const share = Number(options.option('share') ?? 1)
   if (!(share > 0 && share <= 1)) throw new Error('--share takes a number above 0, at most 1')
-  const specs = callsOf(half, share, Number(options.option('seed') ?? 1))
+  const seed = Number(options.option('seed') ?? 1)
+  const specs = callsOf(half, share, seed)
+  if (target !== undefined) {
+    await writeCalls(target, specs, count => {
+      if (count % 200 === 0) options.progress(`${count} of ${specs.length} calls`)
+    })
+    return { bench: 'answers', written: specs.length, dir: target, half, share, seed }
+  }
   const rows = await scored(specs, leftOut(half, specs, options.option('leave-out')), options)
   const summary = report(rows, options)
   const errors = options.option('errors')
@@ -55,9 +65,8 @@ async function run(options: BenchmarkOptions): Promise<object> {
   return { bench: 'answers', half, scorings: half === 'held-out' ? scorings() : null, ...summary }
 }
 
-function halfNamed(name: string | undefined): Half {
-  if (name === undefined || name === 'held-out') return 'held-out'
-  if (name === 'tuning') return name
+function halfNamed(name: string): Half {
+  if (name === 'held-out' || name === 'tuning') return name
   throw new Error('--half takes "tuning" or "held-out"')
 }
 

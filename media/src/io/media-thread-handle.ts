@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { Ms, ParleyError } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import type { SessionReply } from '../session/session-protocol.ts'
+import { YOUNG_GENERATION_MB } from './thread-memory.ts'
 import {
   COMMAND_POSTED,
   LATENESS_US,
@@ -11,9 +12,6 @@ import {
   type ThreadReply,
   type ThreadStatistics,
 } from './thread-protocol.ts'
-
-/** Packets allocate next to nothing; V8's default of 48 MB would be filled once and then stay resident. */
-const YOUNG_GENERATION_MB = 4
 
 interface MediaThreadListener {
   sessionReply(session: number, reply: SessionReply): void

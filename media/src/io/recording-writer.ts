@@ -3,6 +3,7 @@ import { Emitter, type ParleyError, type Samples } from '@parley/kernel'
 import { MediaError, type MediaErrorCode } from '../errors.ts'
 import type { RecordingSegments } from '../session/media-session.ts'
 import type { FinishedRecording, RecordingWriterCommand, RecordingWriterReport } from './recording-writer-messages.ts'
+import { YOUNG_GENERATION_MB } from './thread-memory.ts'
 
 export interface RecordingFailure {
   readonly id: number
@@ -152,7 +153,10 @@ export class RecordingWriter {
   }
 
   #spawn(): Worker {
-    const worker = new Worker(new URL('./recording-writer-worker.ts', import.meta.url), { name: 'recording-writer' })
+    const worker = new Worker(new URL('./recording-writer-worker.ts', import.meta.url), {
+      name: 'recording-writer',
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    })
     this.#worker = worker
     this.#ready = false
     worker.on('message', (report: RecordingWriterReport) => this.#onReport(report))

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { PROCESS_ROLES, type ProcessRole } from '@parley/store'
 import { readSettings, type Settings, unknownSettings } from '../environment.ts'
 import { localServerLines } from '../local-servers.ts'
+import { releaseMemoryOfStart } from '../memory-of-start.ts'
 import { LINE_TEST, type Platform, startPlatform } from '../platform.ts'
 import { type LocalSpeech, startLocalSpeech } from '../speech/local-speech.ts'
 import { makeHome } from '../start-faults.ts'
@@ -42,6 +43,7 @@ export async function serve(args: string[]): Promise<number> {
   const signals = stopSignals()
   endStart()
   try {
+    releaseMemoryOfStart()
     await announce(settings, platform, local)
     const signal = await signals.first
     printLine(

@@ -52,14 +52,15 @@ export class CallerTurns {
     this.#executor.turnEnded()
     this.#follow(words, turn)
     const text = unfinishedTurn.joined(words)
-    if (turn.isUnfinished === true) this.#beginUnfinished(text)
+    // In text a turn is over when it is sent.
+    if (turn.isUnfinished !== undefined) this.#beginOpen(text, !turn.isUnfinished)
     else unfinishedTurn.close()
     const remembered = this.#note + text
     this.#note = ''
     this.#take({ type: 'user_turn', text }, () => this.#record.userTurn(turn, words, this.#executor.nodeId, remembered))
   }
 
-  /** The caller goes on after a turn that looked unfinished. */
+  /** The caller goes on after a turn that looked unfinished, or corrects a complete one. */
   continued(): void {
     const continued = this.#context.unfinishedTurn.continued()
     if (continued?.type === 'too-late') this.#note = `[went on after ${continued.sent.join(', ')}] `
@@ -120,18 +121,22 @@ export class CallerTurns {
   }
 
   /** From here on everything can be taken back, until the turn is closed. Not while an action of an earlier turn runs. */
-  #beginUnfinished(text: string): void {
+  #beginOpen(text: string, isComplete: boolean): void {
     const { options, flow, memory, unfinishedTurn, modelRequests, speeches, isTalking } = this.#context
     if (!isTalking() || this.#executor.actions.isUnderWay) return unfinishedTurn.close()
     const state = flow.state()
     const forget = memory.mark()
-    unfinishedTurn.begin(text, () => {
-      if (!isTalking()) return
-      modelRequests.abortAll()
-      this.#executor.actions.turn()
-      speeches.withdrawAll()
-      forget()
-      this.#executor.perform(flow.restore(options.wallClock(), state), { type: 'user_turn', text })
-    })
+    unfinishedTurn.begin(
+      text,
+      () => {
+        if (!isTalking()) return
+        modelRequests.abortAll()
+        this.#executor.actions.turn()
+        speeches.withdrawAll()
+        forget()
+        this.#executor.perform(flow.restore(options.wallClock(), state), { type: 'user_turn', text })
+      },
+      isComplete,
+    )
   }
 }

@@ -20,6 +20,8 @@ export interface ConversationContext {
   readonly unfinishedTurn: UnfinishedTurn
   readonly emit: (event: ConversationEvent) => void
   readonly onFact: (fact: TimelineFact) => void
+  /** The flow has entered a node. */
+  readonly onNode: () => void
   /** Runs the task after those that were enqueued before. */
   readonly enqueue: (task: () => void) => void
   /** Gives the flow an input and returns its outputs, which are not carried out yet. */

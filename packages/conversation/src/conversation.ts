@@ -87,6 +87,7 @@ export class Conversation {
       unfinishedTurn: this.#unfinishedTurn,
       emit: event => this.#emit(event),
       onFact: fact => this.#fact(fact),
+      onNode: () => this.#ask(''),
       enqueue: task => this.#queue.enqueue(task),
       handle: input => this.#flow.handle(options.wallClock(), input),
       perform: (outputs, cause) => this.#executor.perform(outputs, cause),

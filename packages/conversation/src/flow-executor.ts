@@ -165,6 +165,7 @@ export class FlowExecutor {
     this.#context.onFact({ kind: 'node', node_id, from_node_id, edge_id, cause })
     const before = this.#settings
     this.#settings = settings
+    this.#context.onNode()
     const names = Object.keys(settings) as (keyof NodeTurnSettings)[]
     if (names.some(name => before?.[name] !== settings[name])) this.#context.emit({ type: 'settings', settings })
   }

@@ -72,7 +72,7 @@ export type ConversationEvent =
       readonly termination_key: string | null
       readonly timeout_ms: Ms
     }
-  /** What the caller is asked from here on. */
+  /** What the caller is asked from here on; without the agent's words when its node is entered, and with them when they were heard. */
   | { readonly type: 'question'; readonly question: Question }
   | { readonly type: 'await-opening'; readonly after_ms: Ms | null }
   /** A request to the call leg, sent after the speeches before it were heard and the policy allowed it. Answered by `legAnswered`. */

@@ -27,6 +27,47 @@ async function registering(action: Partial<Extract<DraftAction, { kind: 'http' }
 
 const gives = [{ take: 'gave a name' }]
 
+describe('a complete turn that the caller corrects before the answer is heard', () => {
+  const COMPLETE = { isUnfinished: false }
+
+  it('the turn is taken back, and the correction is answered where the turn was', async () => {
+    const plan = planOf([
+      says('day', 'Which day?', { edges: [when('named a day', 'time')] }),
+      asks('time', 'Offer times.'),
+      ends(),
+    ])
+    const call = new SpokenConversationHarness(plan)
+    await call.start()
+    await call.hearAll()
+    call.lines()
+    call.model.answers(
+      [{ take: 'named a day' }],
+      [{ say: 'On Tuesday there is ten.' }],
+      [{ take: 'named a day' }],
+      [{ say: 'On Wednesday there is nine.' }],
+    )
+    await call.say('Tuesday.', COMPLETE)
+    call.conversation.turnContinued()
+    await settle()
+    expect(call.lines()).toContain('-> day (return)')
+    await call.say('no, Wednesday.', COMPLETE)
+    const requests = call.model.requests.map(({ messages }) => linesOf(messages).at(-1))
+    expect(requests).toContain('user: Tuesday. no, Wednesday.')
+    expect(call.lines()).toContain('-> time (edge)')
+  })
+
+  it('its actions wait for nothing, and one that was sent is not taken back', async () => {
+    const call = await registering()
+    call.model.answers(gives, [{ say: 'Done.' }], [{ say: 'Sorry.' }])
+    await call.say('My name is John Smith.', COMPLETE)
+    await settle()
+    expect(call.actions.sent).toEqual(['register {}'])
+    call.conversation.turnContinued()
+    await call.say('no, Jane.', COMPLETE)
+    expect(linesOf(call.model.requests.at(-1)!.messages).at(-1)).toBe('user: [went on after register] no, Jane.')
+  })
+})
+
 describe('an action on a turn that looks unfinished', () => {
   it('waits until the caller has been silent', async () => {
     const call = await registering()

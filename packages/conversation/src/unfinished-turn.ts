@@ -22,8 +22,9 @@ type Continued =
   | { readonly type: 'too-late'; readonly sent: readonly string[] }
 
 /**
- * The caller's last turn, while it looks unfinished. Irreversible actions wait until the caller has been silent, at most 2 s;
- * when the caller goes on first, they are superseded and the turn is taken back.
+ * The caller's last turn, while it can be taken back. After one that looks unfinished, irreversible actions wait until the caller has
+ * been silent, at most 2 s; when the caller goes on first, they are superseded and the turn is taken back. After a complete one nothing
+ * waits; it is taken back when the caller corrects it before such an action was sent.
  */
 export class UnfinishedTurn {
   readonly #time: Time
@@ -42,10 +43,10 @@ export class UnfinishedTurn {
     return joined
   }
 
-  /** The caller's turn looks unfinished. */
-  begin(text: string, undo: () => void): void {
+  /** The caller's turn can be taken back. `isComplete`: it does not look unfinished. */
+  begin(text: string, undo: () => void, isComplete: boolean): void {
     this.close()
-    this.#open = { text, undo, isSettled: false, sent: [], held: new Set() }
+    this.#open = { text, undo, isSettled: isComplete, sent: [], held: new Set() }
   }
 
   /** The turn is over: a newer one came, or the caller has heard the agent's answer. */
@@ -62,7 +63,7 @@ export class UnfinishedTurn {
     if (isSettled) release(this.#open, true)
   }
 
-  /** The caller goes on. Null: the turn did not look unfinished. */
+  /** The caller goes on. Null: the turn cannot be taken back. */
   continued(): Continued | null {
     const open = this.#open
     this.#open = null

@@ -41,6 +41,8 @@ export class BargeIn {
   #acknowledgedAt: Ms = Number.NEGATIVE_INFINITY
   /** Number of speeches of the agent so far; 1: it is greeting. */
   #speeches = 0
+  /** The agent asks for a yes or no. */
+  #asksYesNo = false
   /** The voice counts as noise: no pause until the line has been silent for a while. */
   #ignoresVoice = false
   #deadline: Ms | undefined
@@ -96,6 +98,11 @@ export class BargeIn {
     const judgement = this.#judgement()
     if (judgement === 'words' || judgement === 'stop') this.#interrupt(now)
     else if (judgement === 'unclear') this.#pause(now)
+  }
+
+  /** The agent has begun to ask. `yesNo`: whether a yes or no answers it. */
+  asks(yesNo: boolean): void {
+    this.#asksYesNo = yesNo
   }
 
   /** A digit that may interrupt was pressed. */
@@ -187,7 +194,10 @@ export class BargeIn {
   }
 
   #judgement(): Interjection {
-    return this.#judge.judge(this.#words.all, this.#speeches <= 1)
+    const words = this.#words.all
+    const judgement = this.#judge.judge(words, this.#speeches <= 1)
+    const isAnswer = this.#asksYesNo && judgement === 'acknowledgement' && this.#judge.isAcceptance(words)
+    return isAnswer ? 'words' : judgement
   }
 
   /** The sensitivity is 0: the agent speaks on at full volume. */

@@ -6,13 +6,16 @@ const QUIET_MS: Ms = 700
 type Report = { readonly type: 'turn-continued' } | { readonly type: 'turn-settled'; readonly settled: boolean }
 
 /**
- * After a turn that looked unfinished: whether the caller goes on. The turn is settled while the caller has made no sound for
- * 700 ms; new words continue it and end the observation, and so does the next turn.
+ * After a turn: whether the caller goes on. An unfinished turn is settled while the caller has made no sound for 700 ms; new words
+ * continue it and end the observation, and so does the next turn. A turn that looked complete is continued only by words that correct
+ * it ("no, Wednesday") before the agent's answer is heard: they can be no answer to that.
  */
 export class Continuation {
   readonly #report: (report: Report) => void
   #since: Ms | null = null
   #isSettled = false
+  /** The last turn looked complete, and the agent has not spoken since. */
+  #isCorrectable = false
   #deadline: Ms | undefined
 
   constructor(report: (report: Report) => void) {
@@ -21,15 +24,25 @@ export class Continuation {
 
   /** A turn was reported. An unfinished turn before it is continued by it. */
   turn(now: Ms, isUnfinished: boolean): void {
-    this.words()
+    if (this.#since !== null) this.#continue()
     this.#since = isUnfinished ? now : null
+    this.#isCorrectable = !isUnfinished
     this.#isSettled = false
   }
 
-  /** The caller said new words. */
-  words(): void {
-    if (this.#since === null) return
+  /** The caller said new words. `correct`: whether they take back what was said before. */
+  words(correct: () => boolean): void {
+    if (this.#since !== null || (this.#isCorrectable && correct())) this.#continue()
+  }
+
+  /** The caller hears the agent. */
+  agentSpoke(): void {
+    this.#isCorrectable = false
+  }
+
+  #continue(): void {
     this.#since = null
+    this.#isCorrectable = false
     this.#report({ type: 'turn-continued' })
   }
 

@@ -2,7 +2,7 @@ import type { Ms } from '@parley/kernel'
 import { bestLexicon, completeness, endsSentence, goesOn, hasPunctuation } from './completeness.ts'
 import { type Lexicon, tokensOf } from './lexicon/lexicon.ts'
 import type { Endpointing, Prosody, SpokenWord } from './protocol.ts'
-import { type AnswerJudgement, judgeAnswer } from './question/judge-answer.ts'
+import { type AnswerJudgement, isThinkingAloud, judgeAnswer } from './question/judge-answer.ts'
 import type { ExpectedAnswer } from './question/question.ts'
 
 /** Shortest silence that ends a turn. */
@@ -159,6 +159,7 @@ export class Endpointer {
   #judge(text: string): AnswerJudgement {
     const tokens = text.split(' ').flatMap(tokensOf)
     if (tokens.length === 0) return 'unknown'
+    if (this.#lexicons.some(lexicon => isThinkingAloud(this.#expected, tokens, lexicon))) return 'hesitating'
     const judgement = judgeAnswer(this.#expected, tokens, bestLexicon(this.#lexicons, tokens))
     if (judgement !== 'complete') return judgement
     // "Yes," is followed by "please"; "My name is Grace" without a full stop by a last name, where the recogniser writes full stops.

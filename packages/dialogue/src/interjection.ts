@@ -15,6 +15,8 @@ export class InterjectionJudge {
   readonly #fillers: PhraseSet
   readonly #backchannels: PhraseSet
   readonly #assents: PhraseSet
+  readonly #acceptances: PhraseSet
+  readonly #corrections: PhraseSet
   readonly #stops: PhraseSet
   readonly #greetings: PhraseSet
 
@@ -22,6 +24,8 @@ export class InterjectionJudge {
     this.#fillers = foldedPhrases(lexicons, 'fillers')
     this.#backchannels = foldedPhrases(lexicons, 'backchannels')
     this.#assents = foldedPhrases(lexicons, 'assents')
+    this.#acceptances = foldedPhrases(lexicons, 'acceptances')
+    this.#corrections = foldedPhrases(lexicons, 'corrections')
     this.#stops = foldedPhrases(lexicons, 'stops')
     this.#greetings = foldedPhrases(lexicons, 'greetings')
   }
@@ -43,6 +47,18 @@ export class InterjectionJudge {
       at += length
     }
     return acknowledged ? 'acknowledgement' : 'nothing'
+  }
+
+  /** Whether an acknowledgement accepts what a question offers before it is asked to its end: "yes, perfect". */
+  isAcceptance(words: readonly { readonly text: string }[]): boolean {
+    const tokens = words.flatMap(({ text }) => foldedTokensOf(text))
+    return tokens.some((_, at) => this.#acceptances.lengthAt(tokens, at) > 0)
+  }
+
+  /** Whether the words begin by taking back what was said before them. */
+  isCorrection(words: readonly { readonly text: string }[]): boolean {
+    const tokens = words.flatMap(({ text }) => foldedTokensOf(text))
+    return this.#corrections.lengthAt(tokens, 0) > 0
   }
 
   /** Whether an acknowledgement also answers a question. */

@@ -15,6 +15,60 @@ function callWith(
 }
 const afterBegin = (call: ScriptedCall) => call.timedEvents.slice(1)
 
+describe('a caller who accepts while the agent still asks', () => {
+  const asks = (conditions: readonly string[]) => (line: ScriptedCall) => {
+    line.input({ type: 'question', question: { agentWords: '', conditions, fields: [] } })
+    line.say(5000, 'Yes, perfect.')
+  }
+
+  it('"yes, perfect" answers a question for a yes or no at once', () => {
+    const call = callWith(1, asks(['the caller confirms the appointment']))
+    expect(call.events).toContain('cut')
+    expect(call.turns.map(({ text }) => text)).toEqual(['Yes, perfect.'])
+  })
+
+  it('where no yes or no is asked for, it is an acknowledgement and interrupts nothing', () => {
+    const call = callWith(1, asks(['the caller names a day']))
+    expect(call.events).not.toContain('cut')
+    expect(call.turns).toEqual([])
+  })
+
+  it('a plain yes is an acknowledgement also there', () => {
+    const call = callWith(1, line => {
+      line.input({ type: 'question', question: { agentWords: '', conditions: ['the caller says yes'], fields: [] } })
+      line.say(5000, 'Yes.')
+    })
+    expect(call.events).not.toContain('cut')
+  })
+})
+
+describe('a caller who corrects a complete turn', () => {
+  const corrected = (second: string, agent?: (call: ScriptedCall) => void) => {
+    const call = new ScriptedCall().connect()
+    call.input({ type: 'question', question: { agentWords: 'Which day?', conditions: [], fields: [] } })
+    const until = call.say(1000, 'Tuesday.')
+    agent?.(call)
+    call.say(until + 900, second)
+    return call.runTo(20_000)
+  }
+  const kinds = (call: ScriptedCall) => call.outputs.map(({ output }) => output.type)
+
+  it('words that take the turn back before the agent is heard continue it', () => {
+    const call = corrected('no, Wednesday.')
+    expect(call.turns.map(({ text }) => text)).toEqual(['Tuesday.', 'no, Wednesday.'])
+    expect(kinds(call).indexOf('turn-continued')).toBeGreaterThan(kinds(call).indexOf('turn'))
+  })
+
+  it('other words are a turn of their own', () => {
+    expect(kinds(corrected('at ten.'))).not.toContain('turn-continued')
+  })
+
+  it('a correction of what the agent has begun to say is a turn of its own', () => {
+    const call = corrected('no, Wednesday.', line => line.agentSpeaks(1700, 1900))
+    expect(kinds(call)).not.toContain('turn-continued')
+  })
+})
+
 describe('a caller who speaks while the agent does', () => {
   it('a caller’s voice lowers the agent after 150 ms and pauses it after 300 ms; the first word stops it', () => {
     const call = callWith(1, line => line.say(5000, 'that is not what I asked for.'))

@@ -70,6 +70,19 @@ describe('endpointing with a known question', () => {
     }
   })
 
+  it.each([
+    ['¿La quiere pequeña, mediana o grande?', 'Eh, no sé.'],
+    ['Would you like the first or the second one?', "Uh, I don't know."],
+    ['Which day would you like?', "Um, I'm not sure."],
+  ])('after "%s" a caller who thinks aloud ("%s") is waited for', (question, words) => {
+    expect(waitFor(question, words)).toBeGreaterThanOrEqual(3000)
+  })
+
+  it('a caller who does not know the answer is answered at once', () => {
+    expect(waitFor('¿La quiere pequeña, mediana o grande?', 'No sé.')).toBeLessThanOrEqual(1200)
+    expect(waitFor('Would you like the first or the second one?', "I don't know.")).toBeLessThanOrEqual(1200)
+  })
+
   it('words after an announcement join the turn', () => {
     const call = asked('May I have your name?')
     call.say(1000, 'My name is')

@@ -18,7 +18,7 @@ import type {
   SpokenWord,
   TurnSettings,
 } from './protocol.ts'
-import { expectedAnswer } from './question/expected-answer.ts'
+import { decidesYesOrNo, expectedAnswer } from './question/expected-answer.ts'
 import { SilenceContract } from './silence-contract.ts'
 import { SilenceTimers } from './silence-timers.ts'
 import { TurnCollector } from './turn-collector.ts'
@@ -38,6 +38,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   readonly #turns: TurnCollector
   readonly #endpointer: Endpointer
   readonly #continuation = new Continuation(report => this.#emit(report))
+  readonly #judge: InterjectionJudge
   readonly #bargeIn: BargeIn
   readonly #openingTimer: OpeningTimer
   readonly #digits: DigitCollection
@@ -74,7 +75,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       },
       withdrawCandidate: () => emit({ type: 'candidate-withdrawn' }),
     })
-    const parts = { voice: this.#voice, words: this.#words, turns: this.#turns, judge: new InterjectionJudge(lexicons) }
+    this.#judge = new InterjectionJudge(lexicons)
+    const parts = { voice: this.#voice, words: this.#words, turns: this.#turns, judge: this.#judge }
     this.#bargeIn = new BargeIn(parts, emit)
     this.#openingTimer = new OpeningTimer(options, opening => {
       this.#silenceTimers.sound(this.#now)
@@ -172,7 +174,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
         this.#collectDigits(input)
         break
       case 'question':
-        this.#endpointer.expect(input.question === null ? null : expectedAnswer(input.question, this.#languages))
+        this.#asked(input.question)
         break
       case 'ended':
         this.#digits.end()
@@ -238,7 +240,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       if (aside !== null) this.#emit({ type: 'aside', turn: aside })
     }
     if (isNew) {
-      this.#continuation.words()
+      this.#continuation.words(() => this.#judge.isCorrection(this.#words.all))
       this.#voice.word(now)
       this.#silenceTimers.callerActed(now)
     }
@@ -280,10 +282,18 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#emit({ type: 'digits', digits, atMs, question })
   }
 
+  /** Until the agent has been heard, the question says only whether a yes or no will answer it. */
+  #asked(question: Input<'question'>['question']): void {
+    this.#bargeIn.asks(question !== null && decidesYesOrNo(question, this.#languages))
+    if (question?.agentWords === '') return
+    this.#endpointer.expect(question === null ? null : expectedAnswer(question, this.#languages))
+  }
+
   #agentSpeaking(now: Ms, speaking: boolean): void {
     this.#silenceTimers.sound(now)
     this.#bargeIn.agentSpeaking(now, speaking)
     if (!speaking) return
+    this.#continuation.agentSpoke()
     this.#turns.agentSpoke(now)
     this.#checkInterruption(now)
   }

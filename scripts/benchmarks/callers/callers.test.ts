@@ -17,6 +17,17 @@ describe('the benchmark of scripted callers', { timeout: 120_000 }, () => {
     expect(new Set(CASES.map(({ id }) => id)).size).toBe(CASES.length)
   })
 
+  it.each([
+    ['en-29', 'corrects a day before the agent has answered'],
+    ['es-20', 'thinks aloud before naming the size'],
+    ['es-27', 'accepts while the price is read out'],
+  ])('%s: a caller who %s is understood', async id => {
+    const example = caseOf(id)
+    const server = await calls.openServer()
+    const call = await calls.run(example, server).finally(() => server.close())
+    expect(judge(example, call).findings).toEqual([])
+  })
+
   describe('a call in which nothing went wrong', () => {
     const example = caseOf('es-18')
     const call = sound(example)

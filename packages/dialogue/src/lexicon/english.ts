@@ -49,6 +49,11 @@ export const ENGLISH: LexiconData = {
     makes sense; true; wow; nice; fine; very good; i understand; understood; that's right; absolutely; perfect`,
   assents: `yeah; yes; yep; yup; okay; ok; right; all right; alright; sure; of course; exactly; absolutely; that's right
     uh-huh; uh huh; mm-hmm; mm hmm; mmhmm; mhm; perfect; fine; good`,
+  acceptances: `yes perfect; yes great; yes good; yes right; yes exactly; yes absolutely; yes of course; yes that's right; yes fine
+    yeah perfect; yeah great; yeah that's right; yes okay perfect; perfect yes; okay perfect`,
+  corrections: `no; nope; sorry; i mean; i meant; actually; or rather; make that; scratch that; not that; oh no; oh sorry; oh wait; wait
+    uh no; um no; excuse me; i take that back`,
+  undecided: `i don't know; i do not know; don't know; not sure; i'm not sure; i am not sure; no idea; good question`,
   stops: `stop; wait; no; nope; actually; hold on; hang on; excuse me; one moment; just a moment; one second; just a second
     listen; cancel; quiet; enough; pause; but; hold up; no no; sorry; shut up; be quiet; stop it`,
   greetings: 'hello; hi; hey; hello there; hi there; good morning; good afternoon; good evening; hello hello',

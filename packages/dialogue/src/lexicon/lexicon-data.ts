@@ -36,6 +36,12 @@ export interface LexiconData {
   readonly backchannels: string
   /** Backchannels that also answer a question. Phrases. */
   readonly assents: string
+  /** Acknowledgements that accept what is offered: they answer a question that is still being asked. Phrases. */
+  readonly acceptances: string
+  /** Beginnings of words that take back what the caller has just said. Phrases. */
+  readonly corrections: string
+  /** "I don't know": after a filler the speaker thinks aloud. Phrases. */
+  readonly undecided: string
   /** Phrases that always interrupt the agent. */
   readonly stops: string
   /** Phrases. */

@@ -11,6 +11,7 @@ export interface Lexicon {
   readonly weaklyDangling: ReadonlySet<string>
   readonly fillers: PhraseSet
   readonly hesitations: PhraseSet
+  readonly undecided: PhraseSet
   readonly answers: PhraseSet
   readonly closers: PhraseSet
   readonly questionWords: ReadonlySet<string>
@@ -57,7 +58,7 @@ export function lexiconsOf(languages: readonly string[]): readonly Lexicon[] {
 /** All phrases of one kind in the languages of `data`, without accents. */
 export function foldedPhrases(
   data: readonly Lexicon[],
-  kind: 'fillers' | 'backchannels' | 'assents' | 'stops' | 'greetings',
+  kind: 'fillers' | 'backchannels' | 'assents' | 'acceptances' | 'corrections' | 'stops' | 'greetings',
 ): PhraseSet {
   const languages = new Set(data.map(({ language }) => language))
   const texts = DATA.filter(({ language }) => languages.has(language)).map(entry => entry[kind])
@@ -77,6 +78,7 @@ function load(data: LexiconData): Lexicon {
     weaklyDangling: words(data.weaklyDangling),
     fillers: phrases(data.fillers),
     hesitations: phrases(data.hesitations),
+    undecided: phrases(data.undecided),
     answers: phrases(data.answers),
     closers: phrases(data.closers),
     questionWords: words(data.questionWords),

@@ -44,6 +44,11 @@ export const SPANISH: LexiconData = {
     eso es; entendido; comprendo; ah ya; ah vale`,
   assents: `sí; ajá; aha; vale; claro; ok; okay; bien; muy bien; de acuerdo; está bien; claro que sí; exacto; cierto; perfecto
     por supuesto; bueno; así es; eso es; mm-hmm; mm hmm; mhm`,
+  acceptances: `sí perfecto; sí exacto; sí muy bien; sí está bien; sí de acuerdo; sí así es; sí eso es; sí por supuesto; sí vale
+    sí claro que sí; vale perfecto; perfecto sí; ok perfecto`,
+  corrections: `no; perdón; perdone; perdona; digo; quiero decir; quise decir; mejor; más bien; mejor dicho; espera; espere; ay no; eh no
+    uy no; disculpe; disculpa; me equivoqué; en realidad; bueno no`,
+  undecided: 'no sé; no lo sé; no estoy seguro; no estoy segura; ni idea; no tengo idea; buena pregunta',
   stops: `para; pare; espera; espere; espérate; espérese; no; un momento; un segundo; un momentito; un minuto; alto; basta; perdón
     perdona; perdone; disculpe; disculpa; oiga; oye; escucha; escuche; cancela; cancele; no no; silencio; pero; detente
     deténgase; en realidad; cállate; cállese`,

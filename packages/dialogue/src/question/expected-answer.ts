@@ -19,10 +19,17 @@ export function expectedAnswer(question: Question, languages: readonly string[])
   if (expected.kind !== 'unknown') return expected
   const [field] = question.fields
   if (field !== undefined && question.fields.length === 1) return byField(field, patterns)
-  const tellsYesFromNo = patterns.some(({ yesNoCondition }) =>
-    question.conditions.some(condition => yesNoCondition.test(foldedTextOf(condition))),
+  return decidesYesOrNo(question, languages) && asked.endsWith('?')
+    ? { kind: 'yes-no' }
+    : withChoices('unknown', question.fields)
+}
+
+/** Whether an edge of the question's node is for a yes or a no. */
+export function decidesYesOrNo({ conditions }: Pick<Question, 'conditions'>, languages: readonly string[]): boolean {
+  const patterns = languages.flatMap(language => PATTERNS[language] ?? [])
+  return conditions.some(condition =>
+    patterns.some(({ yesNoCondition }) => yesNoCondition.test(foldedTextOf(condition))),
   )
-  return tellsYesFromNo && asked.endsWith('?') ? { kind: 'yes-no' } : withChoices('unknown', question.fields)
 }
 
 function withChoices(kind: 'open' | 'unknown', fields: Question['fields']): ExpectedAnswer {

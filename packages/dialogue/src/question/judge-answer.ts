@@ -62,6 +62,13 @@ function isOnlyFillers(tokens: readonly string[], { fillers, hesitations }: Lexi
   return true
 }
 
+/** "Uh, I don't know": after a filler it answers no question that asks for one of a few things. */
+export function isThinkingAloud({ kind }: ExpectedAnswer, tokens: readonly string[], lexicon: Lexicon): boolean {
+  if (kind === 'open' || kind === 'unknown' || kind === 'yes-no') return false
+  const filler = Math.max(lexicon.fillers.lengthAt(tokens, 0), lexicon.hesitations.lengthAt(tokens, 0))
+  return filler > 0 && lexicon.undecided.isWhole(tokens.slice(filler))
+}
+
 /** "my name is", "the number's": the value has not come yet. Not "it is", nor "what the price is". */
 function isAnnouncement(tokens: readonly string[], { announcers, answers, questionWords }: Lexicon): boolean {
   const last = tokens.at(-1)!

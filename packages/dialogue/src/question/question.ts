@@ -1,6 +1,6 @@
 /** The question that the caller is answering: what the agent said last, and what the flow waits for. */
 export interface Question {
-  /** The agent's last words, as they were heard. */
+  /** The agent's last words, as they were heard; empty: it has only begun to ask. */
   readonly agentWords: string
   /** Conditions of the node's edges, in words. */
   readonly conditions: readonly string[]

@@ -15,6 +15,9 @@ describe('a turn that the caller corrects', () => {
     ['El martes, perdón, el jueves.', 'el jueves.'],
     ['Dos, digo, tres.', 'tres.'],
     ['La grande, mejor dicho la mediana.', 'la mediana.'],
+    ['Eh, no sé mediana.', 'mediana.'],
+    ["Uh, I don't know, the first one.", 'the first one.'],
+    ['Not sure. Thursday.', 'Thursday.'],
   ])('"%s" says "%s"', (text, rest) => {
     expect(corrected(text)).toBe(rest)
   })
@@ -30,6 +33,9 @@ describe('a turn that the caller corrects', () => {
     'Le digo que sí.',
     'Perdón, ¿qué días tienen?',
     'Thursday.',
+    "I don't know what it costs.",
+    "I don't know.",
+    'No sé si puedo.',
     '',
   ])('"%s" is no correction', text => {
     expect(corrected(text)).toBe(text)

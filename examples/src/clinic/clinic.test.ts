@@ -3,8 +3,8 @@ import { MONDAY } from '../testing/walk.ts'
 import { slotsOn } from './calendar.ts'
 import { Clinic } from './clinic.ts'
 
-function desk(now = MONDAY) {
-  const clinic = new Clinic(() => now)
+function desk(now = MONDAY, doctors = 1) {
+  const clinic = new Clinic(() => now, doctors)
   const get = (path: keyof Clinic['operations'] & `GET ${string}`, query: Record<string, string> = {}) =>
     clinic.operations[path]({ ...ASKED, method: 'GET', query: new URLSearchParams(query) })
   const book = (body: Record<string, unknown>, idempotencyKey: string | null = null) =>
@@ -133,5 +133,19 @@ describe('a booking', () => {
       expect(Date.parse(day) - MONDAY).toBeLessThan(35 * 86_400_000)
     }
     expect(clinic.bookings.length).toBeLessThan(50)
+  })
+
+  it('as many callers as there are doctors may choose the same time at the same moment', () => {
+    const { clinic, get, book } = desk(MONDAY, 20)
+    for (let round = 0; round < 100; round++) {
+      const { offered } = get('GET /days').body
+      const day = String(offered).split(',')[1]!
+      const { offered: times } = get('GET /times', { offered: String(offered), key: '2' }).body
+      const { slot } = get('GET /slot', { day, offered: String(times), key: '1' }).body
+      for (let caller = 0; caller < 20; caller++) expect(book({ slot, patient: '1042' }).status).toBe(201)
+      expect(book({ slot, patient: '1042' }).status).toBe(409)
+      expect(Date.parse(day) - MONDAY).toBeLessThan(35 * 86_400_000)
+    }
+    expect(clinic.bookings.length).toBeLessThan(20 * 50)
   })
 })

@@ -18,10 +18,10 @@ export interface Callback {
 }
 
 /**
- * The slots of about four weeks: the oldest bookings are dropped, so that the calendar never runs out and its days stay near, however
- * many callers book.
+ * Slots of one doctor in about four weeks: the oldest bookings are dropped, so that the calendar never runs out and its days stay near,
+ * however many callers book.
  */
-const MAX_BOOKINGS = 40
+const MAX_BOOKINGS_PER_DOCTOR = 40
 const MAX_PATIENTS = 500
 const MAX_CALLBACKS = 200
 const OFFERED_DAYS = 3
@@ -50,13 +50,18 @@ export class Clinic implements Service {
   readonly #wallClock: () => UnixMs
   readonly #answers = new AnswersByKey('That was asked before, in another way.')
   readonly #patients = new CappedMap<string, string>(MAX_PATIENTS)
-  readonly #bookings = new CappedMap<string, Booking>(MAX_BOOKINGS)
+  readonly #doctors: number
+  /** By slot and doctor. */
+  readonly #bookings: CappedMap<string, Booking>
   readonly #callbacks = new CappedMap<number, Callback>(MAX_CALLBACKS)
   #registered = 0
   #callbackCount = 0
 
-  constructor(wallClock: () => UnixMs) {
+  /** `doctors`: how many patients may book the same time. Default 1. */
+  constructor(wallClock: () => UnixMs, doctors = 1) {
     this.#wallClock = wallClock
+    this.#doctors = doctors
+    this.#bookings = new CappedMap(MAX_BOOKINGS_PER_DOCTOR * doctors)
   }
 
   /** Oldest first. */
@@ -140,7 +145,7 @@ export class Clinic implements Service {
     const slots = slotsOn(date).filter(slot => offered.includes(slot.time))
     const slot = selected(slots, selectionOf(query), namesOfSlot)
     if (slot === undefined) return ok({ found: false, message: 'I did not find that time.' })
-    if (this.#bookings.get(slot.id) !== undefined) return ok({ found: false, message: 'That time has just gone.' })
+    if (this.#freePlace(slot) === undefined) return ok({ found: false, message: 'That time has just gone.' })
     const name = this.#nameOfSlot(slot)
     return ok({ found: true, slot: slot.id, name, message: `${name} is free.` })
   }
@@ -150,9 +155,10 @@ export class Clinic implements Service {
     const patient = textOf(body.patient)
     if (slot === undefined || slot.id.slice(0, 10) <= this.#today()) return refused('There is no such appointment.')
     if (this.#nameOf(patient) === undefined) return refused('I do not know that patient.')
-    if (this.#bookings.get(slot.id) !== undefined) return { status: 409, body: { message: 'That time has just gone.' } }
+    const place = this.#freePlace(slot)
+    if (place === undefined) return { status: 409, body: { message: 'That time has just gone.' } }
     const booking = { slot: slot.id, patient }
-    this.#bookings.set(slot.id, booking)
+    this.#bookings.set(place, booking)
     return { status: 201, body: { ...booking, message: `You are booked for ${this.#nameOfSlot(slot)}.` } }
   }
 
@@ -169,7 +175,16 @@ export class Clinic implements Service {
   }
 
   #freeOn(date: string): Slot[] {
-    return slotsOn(date).filter(slot => this.#bookings.get(slot.id) === undefined)
+    return slotsOn(date).filter(slot => this.#freePlace(slot) !== undefined)
+  }
+
+  /** The key of a booking with the first doctor who is free; undefined: all doctors are booked. */
+  #freePlace(slot: Slot): string | undefined {
+    for (let doctor = 1; doctor <= this.#doctors; doctor++) {
+      const place = `${slot.id} ${doctor}`
+      if (this.#bookings.get(place) === undefined) return place
+    }
+    return undefined
   }
 
   #nameOfSlot(slot: Slot): string {

@@ -19,6 +19,8 @@ export interface ExampleServerOptions {
   readonly port?: number
   /** Wall clock for free days and the age of orders; default the system's. */
   readonly wallClock?: () => UnixMs
+  /** How many patients of the clinic may book the same time; default 1. */
+  readonly doctors?: number
   /** Sold-out pizzas; default none. */
   readonly soldOut?: readonly Pizza[]
   /** Secret of the agents' webhook signatures; default: no webhook is accepted. */
@@ -47,8 +49,8 @@ export class ExampleServer {
 
   /** Rejects with the system's error when the port is taken. */
   static async open(options: ExampleServerOptions = {}): Promise<ExampleServer> {
-    const { port = 0, wallClock = Date.now, soldOut = [], webhookSecret = null } = options
-    const clinic = new Clinic(wallClock)
+    const { port = 0, wallClock = Date.now, doctors = 1, soldOut = [], webhookSecret = null } = options
+    const clinic = new Clinic(wallClock, doctors)
     const pizzeria = new Pizzeria(wallClock, soldOut)
     const inbox = new WebhookInbox(webhookSecret, wallClock)
     const services = { clinic, pizza: pizzeria, webhooks: inbox }

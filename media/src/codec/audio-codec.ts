@@ -24,8 +24,20 @@ export interface AudioCodec<Name extends string = string> {
 
 /** The sending direction of one stream. */
 export interface AudioEncoder {
-  /** Encodes `count` samples from `src[srcOffset]` to `dst[dstOffset]`, as many as both hold; returns how many bytes. 0: no packet. */
-  encode(src: Int16Array, srcOffset: number, count: number, dst: Uint8Array, dstOffset: number): number
+  /**
+   * Encodes `count` samples from `src[srcOffset]` to `dst[dstOffset]`, as many as both hold; returns how many bytes. 0: no packet.
+   * `isSilence`: nothing plays; default false. An encoder may send less for it.
+   */
+  encode(
+    src: Int16Array,
+    srcOffset: number,
+    count: number,
+    dst: Uint8Array,
+    dstOffset: number,
+    isSilence?: boolean,
+  ): number
+  /** The peer reports that this share of the packets is lost on their way to it, 0 to 1. Absent: the codec has no redundancy. */
+  reportLoss?(share: number): void
 }
 
 /** The receiving direction of one stream. */

@@ -90,17 +90,25 @@ export class Libopus {
   }
 }
 
-export class OpusEncoderState {
-  readonly #module: LibopusModule
-  readonly #state: number
-  readonly #pcm: number
-  readonly #packet: number
+/** A state in the memory of the library, and the scratch area through which it takes and returns audio and packets. */
+class OpusState {
+  protected readonly module: LibopusModule
+  protected readonly state: number
+  protected readonly pcm: number
+  protected readonly packet: number
 
   constructor(module: LibopusModule, state: number, pcm: number, packet: number) {
-    this.#module = module
-    this.#state = state
-    this.#pcm = pcm
-    this.#packet = packet
+    this.module = module
+    this.state = state
+    this.pcm = pcm
+    this.packet = packet
+  }
+}
+
+export class OpusEncoderState extends OpusState {
+  /** Changes a setting. */
+  set(name: keyof OpusSettings, value: number): void {
+    this.module._oc_encoder_ctl(this.state, SET[name], value)
   }
 
   /** Encodes one frame to at most `room` bytes; returns how many. 0: the library makes no packet of so many samples or bytes. */
@@ -113,30 +121,18 @@ export class OpusEncoderState {
     room = dst.length - dstOffset,
   ): number {
     if (count > MAX_SAMPLES || room <= 0) return 0
-    const pcm = this.#module.HEAP16
-    const at = this.#pcm >> 1
+    const pcm = this.module.HEAP16
+    const at = this.pcm >> 1
     for (let i = 0; i < count; i++) pcm[at + i] = src[srcOffset + i]!
     const most = Math.min(room, MAX_PACKET_BYTES)
-    const length = this.#module._oc_encode(this.#state, this.#pcm, count, this.#packet, most)
-    const packet = this.#module.HEAPU8
-    for (let i = 0; i < length; i++) dst[dstOffset + i] = packet[this.#packet + i]!
+    const length = this.module._oc_encode(this.state, this.pcm, count, this.packet, most)
+    const packet = this.module.HEAPU8
+    for (let i = 0; i < length; i++) dst[dstOffset + i] = packet[this.packet + i]!
     return Math.max(0, length)
   }
 }
 
-export class OpusDecoderState {
-  readonly #module: LibopusModule
-  readonly #state: number
-  readonly #pcm: number
-  readonly #packet: number
-
-  constructor(module: LibopusModule, state: number, pcm: number, packet: number) {
-    this.#module = module
-    this.#state = state
-    this.#pcm = pcm
-    this.#packet = packet
-  }
-
+export class OpusDecoderState extends OpusState {
   /**
    * Decodes a packet to `dst`, as many samples as it holds; returns how many. `lost`: the packet before this one, of so many
    * samples, is decoded from the redundancy in this one; 0: this packet. 0 is returned for bytes that are no packet.
@@ -151,14 +147,14 @@ export class OpusDecoderState {
     longest: number,
   ): number {
     if (count <= 0 || count > MAX_PACKET_BYTES || longest > MAX_SAMPLES || lost > MAX_SAMPLES) return 0
-    const packet = this.#module.HEAPU8
-    for (let i = 0; i < count; i++) packet[this.#packet + i] = src[srcOffset + i]!
+    const packet = this.module.HEAPU8
+    for (let i = 0; i < count; i++) packet[this.packet + i] = src[srcOffset + i]!
     const isFec = lost > 0 ? 1 : 0
     const most = isFec === 1 ? lost : longest
-    const decoded = this.#module._oc_decode(this.#state, this.#packet, count, this.#pcm, most, isFec)
+    const decoded = this.module._oc_decode(this.state, this.packet, count, this.pcm, most, isFec)
     const length = Math.max(0, Math.min(decoded, dst.length - dstOffset))
-    const pcm = this.#module.HEAP16
-    const at = this.#pcm >> 1
+    const pcm = this.module.HEAP16
+    const at = this.pcm >> 1
     for (let i = 0; i < length; i++) dst[dstOffset + i] = pcm[at + i]!
     return length
   }

@@ -71,6 +71,65 @@ describe('Opus', () => {
     expect(sent(null)).toBe(100)
   })
 
+  it('silence after a sentence costs one byte per packet, and nothing for a peer that asks for DTX', () => {
+    const sizes = (fmtp: string | null) => {
+      const encoder = OPUS.createEncoder(fmtp)
+      const packet = new Uint8Array(1000)
+      const audio = voice(FRAME * 20)
+      for (let i = 0; i < 20; i++) encoder.encode(audio, i * FRAME, FRAME, packet, 0)
+      const silence = new Int16Array(FRAME)
+      return Array.from({ length: 100 }, () => encoder.encode(silence, 0, FRAME, packet, 0, true)).slice(10)
+    }
+    expect(sizes(null).filter(size => size === 1).length).toBeGreaterThan(80)
+    expect(sizes(null).every(size => size > 0)).toBe(true)
+    expect(sizes('usedtx=1').filter(size => size === 0).length).toBeGreaterThan(80)
+  })
+
+  it.each([null, 'usedtx=1'])('a sentence after silence sounds as if the silence had been encoded, with %s', fmtp => {
+    const sentence = voice(FRAME * 50)
+    const pause = new Int16Array(FRAME)
+    const heardWith = (isSilence: boolean) => {
+      const encoder = OPUS.createEncoder(fmtp)
+      const decoder = OPUS.createDecoder()
+      const packet = new Uint8Array(1000)
+      const heard = new Int16Array(FRAME * 200)
+      for (let i = 0; i < 200; i++) {
+        const isSpoken = i % 100 < 50
+        const length = isSpoken
+          ? encoder.encode(sentence, (i % 100) * FRAME, FRAME, packet, 0)
+          : encoder.encode(pause, 0, FRAME, packet, 0, isSilence)
+        if (length > 0) decoder.decode(packet, 0, length, heard, i * FRAME)
+      }
+      return heard
+    }
+    const heard = heardWith(true)
+    const second = (audio: Int16Array) => likeness(sentence, audio.subarray(FRAME * 100), 0, 12_000)
+    expect(second(heard)).toBeGreaterThan(second(heardWith(false)) - 0.03)
+    expect(Math.max(...heard.subarray(FRAME * 65, FRAME * 100).map(Math.abs))).toBeLessThan(200)
+  })
+
+  it('redundancy is sent while the peer reports loss, and no more when it reports none', () => {
+    const encoder = OPUS.createEncoder('useinbandfec=1')
+    const audio = voice(FRAME * 50)
+    const packet = new Uint8Array(1000)
+    const into = new Int16Array(FRAME)
+    const restorable = () => {
+      const decoder = OPUS.createDecoder()
+      let count = 0
+      for (let i = 0; i < 50; i++) {
+        const length = encoder.encode(audio, i * FRAME, FRAME, packet, 0)
+        if (decoder.recover!(packet, 0, length, into, 0, FRAME) > 0) count++
+        decoder.decode(packet, 0, length, into, 0)
+      }
+      return count
+    }
+    expect(restorable()).toBeGreaterThan(25)
+    for (let i = 0; i < 6; i++) encoder.reportLoss!(0)
+    expect(restorable()).toBeLessThan(5)
+    encoder.reportLoss!(0.1)
+    expect(restorable()).toBeGreaterThan(25)
+  })
+
   it('a peer that limits the bit rate gets no more, and with cbr=1 packets of one size', () => {
     const sizesFor = (fmtp: string | null) => packetsOf(voice(32_000), fmtp).map(packet => packet.length)
     const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0)

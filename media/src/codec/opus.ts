@@ -10,10 +10,17 @@ const LEAST_BITRATE = 6000
 const NARROWBAND_ONLY = 1101
 /** Quality stops rising audibly above this, and the cost does not. */
 const COMPLEXITY = 5
-/** Loss that the encoder prepares for when the peer uses in-band FEC. */
+/** Loss that the encoder prepares for until the peer reports what it loses, when the peer uses in-band FEC. */
 const EXPECTED_LOSS_PERCENT = 10
+/** Share of the expected loss that stays after a report of less: loss comes in bursts. */
+const LOSS_MEMORY = 0.5
+/** Packets of silence that are encoded before the encoder is left out, and then one in so many, as libopus does with DTX. */
+const SILENCE_BEFORE = 10
+const SILENCE_EVERY = 20
 /** RFC 6716 section 3.4: longer packets do not exist. */
 const MAX_PACKET_SAMPLES = 1920
+/** RFC 6716 section 3.1: bits of the first byte that say how many frames follow; 0: one. */
+const FRAME_COUNT = 3
 /** RFC 7587 section 3.1.3: a packet of up to two bytes says only that nothing was sent. */
 const DTX_BYTES = 2
 
@@ -40,15 +47,43 @@ export const OPUS: AudioCodec<'OPUS'> = {
 class OpusEncoder implements AudioEncoder {
   readonly #settings: OpusSettings
   #state: OpusEncoderState | null = null
+  #lossPercent = EXPECTED_LOSS_PERCENT
+  /** Packets of silence since the last sound. */
+  #silent = 0
+  /** First byte of the last packet. */
+  #toc = 0
 
   constructor(peerFmtp: string | null) {
     this.#settings = settingsFor(parametersOf(peerFmtp))
     this.#ready()
   }
 
-  encode(src: Int16Array, srcOffset: number, count: number, dst: Uint8Array, dstOffset: number): number {
+  encode(
+    src: Int16Array,
+    srcOffset: number,
+    count: number,
+    dst: Uint8Array,
+    dstOffset: number,
+    isSilence = false,
+  ): number {
+    this.#silent = isSilence ? this.#silent + 1 : 0
+    const usesDtx = this.#settings.dtx === 1
+    if (this.#silent > SILENCE_BEFORE && this.#silent % SILENCE_EVERY !== 0 && (this.#toc & FRAME_COUNT) === 0) {
+      if (usesDtx) return 0
+      dst[dstOffset] = this.#toc
+      return 1
+    }
     const length = this.#ready()?.encode(src, srcOffset, count, dst, dstOffset) ?? 0
-    return length <= DTX_BYTES && this.#settings.dtx === 1 ? 0 : length
+    if (length > 0) this.#toc = dst[dstOffset]!
+    return length <= DTX_BYTES && usesDtx ? 0 : length
+  }
+
+  reportLoss(share: number): void {
+    if (this.#settings.fec !== 1) return
+    const percent = Math.round(Math.max(100 * share, LOSS_MEMORY * this.#lossPercent - 0.5))
+    if (percent === this.#lossPercent) return
+    this.#lossPercent = percent
+    this.#ready()?.set('lossPercent', percent)
   }
 
   /** Null until the library is loaded. */

@@ -81,10 +81,15 @@ export class EncodingStream {
     this.#resampled = new Int16Array(isSame ? 0 : msToSamples(MAX_SENT_MS, codec.format) + 1)
   }
 
-  /** Encodes the first `count` samples to `dst`; returns how many bytes. 0: no packet. */
-  encode(samples: Int16Array, count: Samples, dst: Uint8Array, dstOffset: number): number {
-    if (this.#resampler === null) return this.#encoder.encode(samples, 0, count, dst, dstOffset)
+  /** Encodes the first `count` samples to `dst`; returns how many bytes. 0: no packet. `isSilence`: nothing plays. */
+  encode(samples: Int16Array, count: Samples, dst: Uint8Array, dstOffset: number, isSilence: boolean): number {
+    if (this.#resampler === null) return this.#encoder.encode(samples, 0, count, dst, dstOffset, isSilence)
     const resampled = this.#resampler.process(samples, 0, count, this.#resampled, 0)
-    return this.#encoder.encode(this.#resampled, 0, resampled, dst, dstOffset)
+    return this.#encoder.encode(this.#resampled, 0, resampled, dst, dstOffset, isSilence)
+  }
+
+  /** The peer reports that this share of the packets is lost on their way to it. */
+  reportLoss(share: number): void {
+    this.#encoder.reportLoss?.(share)
   }
 }

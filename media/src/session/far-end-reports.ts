@@ -6,8 +6,8 @@ import type { FarEndReception } from './media-session.ts'
 const DELAY_UNITS_PER_MS = 65.536
 /** A longer round trip comes from a report that answers none of ours. */
 const MAX_ROUND_TRIP_MS: Ms = 60_000
-/** RTP clock rate of all codecs, per millisecond. */
-const TICKS_PER_MS = 8
+/** Of the fraction lost in a report (RFC 3550 section 6.4.1). */
+const FRACTION_UNITS = 256
 
 /** What the far end's reception reports say about our packets (RFC 3550 section 6.4.1). */
 export class FarEndReports {
@@ -16,15 +16,23 @@ export class FarEndReports {
   roundTripMaxMs: Ms = 0
   /** Null: no report about our packets came. */
   reception: FarEndReception | null = null
+  /** Share of our packets that were lost since the report before the last one, 0 to 1. */
+  recentLoss = 0
   #roundTrips = 0
 
-  /** Reads the blocks about the source `ssrc`. `wallClock`: the present time, on the clock of our sender reports. */
-  read(received: RtcpCompound, ssrc: number, wallClock: UnixMs, packetsSent: number): void {
+  /**
+   * Reads the blocks about the source `ssrc`; returns whether there was one. `wallClock`: the present time, on the clock of our sender
+   * reports. `ticksPerMs`: RTP clock rate of what is sent.
+   */
+  read(received: RtcpCompound, ssrc: number, wallClock: UnixMs, packetsSent: number, ticksPerMs: number): boolean {
+    let isReported = false
     for (let i = 0; i < received.blockCount; i++) {
       const block = received.blocks[i]!
       if (block.ssrc !== ssrc) continue
       const packetsLost = block.cumulativeLost
-      const jitterMs = block.jitter / TICKS_PER_MS
+      const jitterMs = block.jitter / ticksPerMs
+      isReported = true
+      this.recentLoss = block.fractionLost / FRACTION_UNITS
       this.reception = {
         packetsLost,
         loss: packetsSent === 0 ? 0 : Math.min(1, Math.max(0, packetsLost / packetsSent)),
@@ -35,6 +43,7 @@ export class FarEndReports {
         this.#measured((ntpMiddle(wallClock) - block.lastSenderReport - block.delaySinceLastSenderReport) | 0)
       }
     }
+    return isReported
   }
 
   /** `units`: 1/65536 s. Clock steps may make a short round trip negative (RFC 3550 section 6.4.1). */

@@ -72,7 +72,6 @@ export class OutboundChain {
   readonly #frame: Int16Array
   #background: BackgroundSound | null = null
   readonly #progressSamples: Samples
-  /** RTP clock rate of the codec, Hz. */
   #clockRate: number
   #encoding: EncodingStream
   #dtmfPayloadType = -1
@@ -97,6 +96,11 @@ export class OutboundChain {
 
   get ssrc(): number {
     return this.#state.ssrc
+  }
+
+  /** RTP clock rate of the codec, Hz. */
+  get clockRate(): number {
+    return this.#clockRate
   }
 
   /** The native path composes regular packets from now on; null: no longer. */
@@ -138,6 +142,11 @@ export class OutboundChain {
     return this.#keys.sender(nowMs, this.#options.receiveKeys.proven)
   }
 
+  /** The peer reports that this share of our packets is lost on their way to it, 0 to 1. */
+  reportLoss(share: number): void {
+    this.#encoding.reportLoss(share)
+  }
+
   /** RTP timestamp of the moment `nowMs`. */
   timestampAt(nowMs: Ms): RtpTicks {
     return this.#timestampOf(msToSamples(nowMs - this.#options.openedAtMs, this.#options.format))
@@ -174,8 +183,8 @@ export class OutboundChain {
         timestamp,
         this.ssrc,
       )
-      this.#fill(position)
-      const bytes = this.#encoding.encode(this.#frame, this.#state.frameSamples, dst, RTP_HEADER_BYTES)
+      const isSilence = !this.#fill(position)
+      const bytes = this.#encoding.encode(this.#frame, this.#state.frameSamples, dst, RTP_HEADER_BYTES, isSilence)
       // The codec has nothing to send (DTX, RFC 7587 section 3.1.3): the timestamps show it, the sequence does not.
       if (bytes === 0) return this.#pause(position)
       length += bytes
@@ -198,7 +207,8 @@ export class OutboundChain {
     return 0
   }
 
-  #fill(position: Samples): void {
+  /** Fills the frame; returns whether anything plays. */
+  #fill(position: Samples): boolean {
     const { rings, recorder } = this.#options
     const wanted = this.#state.frameSamples
     const taken = this.#digits.active ? 0 : rings.takeOutbound(this.#frame, wanted)
@@ -206,6 +216,7 @@ export class OutboundChain {
     this.#background?.mixInto(this.#frame, wanted)
     recorder?.writeRight(position, this.#frame, 0, wanted)
     if (!this.#digits.active) this.#reportProgress(position, taken)
+    return taken > 0 || this.#background !== null
   }
 
   /** Decides whether the native path may compose the next packets: after everything that can change the answer. */

@@ -126,7 +126,9 @@ export class RtcpReports {
       this.#heardIpv4 = ipv4
       this.#heardPort = port
     }
-    this.farEnd.read(received, outbound.ssrc, this.#wallClock(nowMs), counters.packetsSent)
+    const { ssrc, clockRate } = outbound
+    if (this.farEnd.read(received, ssrc, this.#wallClock(nowMs), counters.packetsSent, clockRate / 1000))
+      outbound.reportLoss(this.farEnd.recentLoss)
     if (received.hasSenderReport && received.senderSsrc === inbound.ssrc) {
       this.#lastSenderReport = received.ntpMiddle
       this.#lastSenderReportAtMs = nowMs

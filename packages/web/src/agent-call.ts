@@ -199,7 +199,7 @@ export class AgentCall {
     const response = await fetch(this.#access.url, {
       method: 'POST',
       headers: { 'content-type': 'application/sdp', authorization: `Bearer ${this.#resume ?? this.#access.token}` },
-      body: connection.localDescription?.sdp ?? '',
+      body: withDtx(connection.localDescription?.sdp ?? ''),
     })
     const body = await response.text()
     if (response.status !== 201) throw new Error(refusalIn(body, response.status))
@@ -266,6 +266,11 @@ export class AgentCall {
   #emit<Name extends keyof CallEvents>(name: Name, value: CallEvents[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) (listener as (value: CallEvents[Name]) => void)(value)
   }
+}
+
+/** The offer, which asks for no packets while the agent is silent (RFC 7587 section 6.1). */
+function withDtx(offer: string): string {
+  return offer.replace(/^(a=fmtp:\d+ [^\r\n]*useinbandfec=1)/gm, '$1;usedtx=1')
 }
 
 /** Resolves when all candidates are known, or after a second: the engine finds the browser by its checks as well. */

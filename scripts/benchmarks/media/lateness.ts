@@ -4,11 +4,13 @@ const PACKET_MS = 20
 
 /**
  * How late one call's packets arrive against the call's own 20 ms grid. The grid is what the RTP timestamps say, laid
- * through the packet that came earliest. A grid point without a packet is as late as the packet that ended the gap.
+ * through the packet that came earliest. A grid point without a packet is as late as the packet that ended the gap; where sequence
+ * numbers are given, it is a gap only if they show a loss, and otherwise silence for which nothing was sent.
  */
 export class CallLateness {
   readonly #offset: Float64Array
   readonly #ticks: Float64Array
+  readonly #sequence: Int32Array
   readonly #ticksPerMs: number
   #count = 0
   #first = -1
@@ -18,17 +20,19 @@ export class CallLateness {
     this.#ticksPerMs = clockRate / 1000
     this.#offset = new Float64Array(mostPackets)
     this.#ticks = new Float64Array(mostPackets)
+    this.#sequence = new Int32Array(mostPackets)
   }
 
   get count(): number {
     return this.#count
   }
 
-  add(timestamp: number, arrivedAt: number): void {
+  add(timestamp: number, arrivedAt: number, sequence = -1): void {
     if (this.#count === this.#offset.length) return
     if (this.#first < 0) this.#first = timestamp
     const ticks = (timestamp - this.#first) | 0
     this.#ticks[this.#count] = ticks
+    this.#sequence[this.#count] = sequence
     this.#offset[this.#count++] = arrivedAt - ticks / this.#ticksPerMs
   }
 
@@ -40,11 +44,17 @@ export class CallLateness {
     for (let i = 0; i < this.#count; i++) {
       const late = offsets[i]! - earliest
       into.push(late)
-      const gap = i === 0 ? 0 : Math.round((this.#ticks[i]! - this.#ticks[i - 1]!) / (PACKET_MS * this.#ticksPerMs)) - 1
+      const gap = i === 0 ? 0 : this.#gapBefore(i)
       for (let k = 1; k <= gap; k++) into.push(late + k * PACKET_MS)
       missing += Math.max(0, gap)
     }
     return missing
+  }
+
+  #gapBefore(i: number): number {
+    const sequence = this.#sequence[i]!
+    if (sequence >= 0) return ((sequence - this.#sequence[i - 1]!) & 0xffff) - 1
+    return Math.round((this.#ticks[i]! - this.#ticks[i - 1]!) / (PACKET_MS * this.#ticksPerMs)) - 1
   }
 }
 

@@ -24,12 +24,13 @@ let prepared: readonly Uint8Array[] = []
 async function open(url: string, token: string): Promise<number> {
   const call: Call = {
     browser: new BrowserStandIn({
+      prefersDtx: true,
       prepared,
       onPacket: packet => {
         const arrivedAt = performance.now()
         call.hasReceived = true
         if (call.lateness !== null && readRtpHeader(packet, packet.length, header))
-          call.lateness.add(header.timestamp, arrivedAt)
+          call.lateness.add(header.timestamp, arrivedAt, header.sequence)
       },
     }),
     hasReceived: false,
@@ -53,13 +54,14 @@ async function measure(seconds: number): Promise<BrowserMeasures> {
   const measured = calls.map(({ lateness }) => lateness!)
   for (const call of calls) call.lateness = null
   const all: number[] = []
-  const missing = measured.reduce((sum, lateness) => sum + lateness.collect(all), 0)
+  const missing = measured.map(lateness => lateness.collect(all))
   const turnsOf = ({ browser }: Call) =>
     browser.messages.filter(({ type, role }) => type === 'utterance' && role === 'user').length
   return {
     seconds: (performance.now() - since) / 1000,
     lateness_ms: quantiles(all),
-    missing,
+    missing: missing.reduce((sum, count) => sum + count, 0),
+    most_missing: Math.max(...missing),
     fewest_packets: Math.min(...measured.map(({ count }) => count)),
     connected: calls.filter(({ browser }) => browser.state === 'connected').length,
     fewest_turns: Math.min(...calls.map(turnsOf)),

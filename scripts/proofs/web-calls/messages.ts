@@ -19,8 +19,10 @@ export interface BrowserMeasures {
   readonly seconds: number
   /** Of the packets of all calls, against each call's own 20 ms grid. */
   readonly lateness_ms: Quantiles
-  /** Grid points without a packet. */
+  /** Packets that were lost: gaps in the sequence. */
   readonly missing: number
+  /** Of the call that lost most. */
+  readonly most_missing: number
   /** Packets of the call that received fewest. */
   readonly fewest_packets: number
   /** Calls whose connection is up at the end. */

@@ -49,3 +49,15 @@ it('if another program has the port of the example server, a free port is used',
     await own.close()
   }
 })
+
+it('twenty callers who choose the same time at the same moment all get an appointment', async () => {
+  const { origin } = await opened(await freshHome())
+  const answer = async (path: string) =>
+    (await (await fetch(`${origin}/clinic${path}`)).json()) as Record<string, string>
+  const { offered } = await answer('/days')
+  const { day, offered: times } = await answer(`/times?key=2&offered=${offered}`)
+  const { slot } = await answer(`/slot?key=1&day=${day}&offered=${times}`)
+  const body = JSON.stringify({ slot, patient: '1042' })
+  const book = async () => (await fetch(`${origin}/clinic/bookings`, { method: 'POST', body })).status
+  expect(await Promise.all(Array.from({ length: 20 }, book))).toEqual(Array(20).fill(201))
+})

@@ -12,6 +12,8 @@ export interface HomeExampleServer {
 }
 
 const PROBE_WITHIN_MS = 2000
+/** More than the calls that the built-in phone takes at once: its callers all choose alike, and all get an appointment. */
+const DOCTORS = 25
 
 /**
  * Opens the server on the port that it had before, because published agents contain its address. If another process of
@@ -22,13 +24,13 @@ export async function openExampleServer(home: string): Promise<HomeExampleServer
   const webhookSecret = await webhookSecretOf(home)
   if (port !== null)
     try {
-      return await ExampleServer.open({ webhookSecret, port })
+      return await ExampleServer.open({ webhookSecret, doctors: DOCTORS, port })
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
       const origin = `http://127.0.0.1:${port}`
       if (await acceptsSecret(origin, webhookSecret)) return { origin, close: async () => {} }
     }
-  const server = await ExampleServer.open({ webhookSecret })
+  const server = await ExampleServer.open({ webhookSecret, doctors: DOCTORS })
   const latest = await readSeedRecord(home)
   await writeSeedRecord(home, { ...latest, port: Number(new URL(server.origin).port) })
   return server

@@ -69,11 +69,11 @@ export class SpeechInput {
   #stream: SpeechStream
   readonly #prosody = new SpeechProsody()
   readonly #audio: Int16Array
-  /** Format that the recogniser takes, and the resampler to it. */
-  readonly #recogniserFormat: AudioFormat
-  readonly #toRecogniser: FormatConverter
   /** Prosody is measured at 8 kHz. */
   readonly #toProsody: FormatConverter
+  /** Format that the recogniser takes, and the resampler to it: that of prosody where it takes 8 kHz. */
+  readonly #recogniserFormat: AudioFormat
+  readonly #toRecogniser: FormatConverter
   /** In the recogniser's format. */
   readonly #recent: HeardHistory
   #next: Samples = -1
@@ -109,8 +109,11 @@ export class SpeechInput {
     const { leg, speechBand } = options
     this.#audio = new Int16Array(msToSamples(BLOCK_MS, leg.format))
     this.#recogniserFormat = commonFormat(options.recognisers, leg.format)
-    this.#toRecogniser = new FormatConverter(leg.format, this.#recogniserFormat)
     this.#toProsody = new FormatConverter(leg.format, NARROWBAND)
+    this.#toRecogniser =
+      this.#recogniserFormat.sampleRateHz === NARROWBAND.sampleRateHz
+        ? this.#toProsody
+        : new FormatConverter(leg.format, this.#recogniserFormat)
     this.#recent = new HeardHistory(REPLAY_MS, this.#recogniserFormat)
     leg.detectVoice({ hangoverMs: HANGOVER_MS, ...(speechBand && { band: speechBand }) })
     this.#stream = this.#open()
@@ -231,7 +234,7 @@ export class SpeechInput {
     this.#options.onAudio?.(prosody.position, prosody.samples, prosody.count)
     for (let edge = leg.nextVoiceEdge(); edge !== null; edge = leg.nextVoiceEdge()) this.#onEdge(edge)
     const taken = this.#toRecogniser
-    taken.push(position, this.#audio, count)
+    if (taken !== prosody) taken.push(position, this.#audio, count)
     const heard = taken.samples.subarray(0, taken.count)
     this.#recent.write(heard)
     if (this.#isTranscribing) this.#stream.write(heard, taken.position)

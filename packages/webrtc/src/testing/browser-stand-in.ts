@@ -8,6 +8,7 @@ const FRAME_MS = 20
 const PAYLOAD_TYPE = 111
 const RTP_HEADER_BYTES = 12
 const FMTP = 'minptime=10;useinbandfec=1'
+const DTX = 'usedtx=1'
 
 interface BrowserIceServer {
   readonly urls: readonly string[]
@@ -24,7 +25,9 @@ interface BrowserStandInOptions {
   readonly relayOnly?: boolean
   /** Whether it offers to receive audio alone, as a browser that listens to a call; default false. */
   readonly receivesOnly?: boolean
-  /** Opus packets of 20 ms that it sends over and over, from the first on; then `speak` has no effect. Default none. */
+  /** Whether it asks for no packets while the agent is silent, as the browser part does; default false. */
+  readonly prefersDtx?: boolean
+  /** Opus packets of 20 ms that it sends over and over, from the first on, none for an empty one; then `speak` has no effect. Default none. */
   readonly prepared?: readonly Uint8Array[]
   /** Gets the RTP packets of audio instead of `heard`. */
   readonly onPacket?: ((packet: Buffer) => void) | null
@@ -42,7 +45,8 @@ export class BrowserStandIn {
   state = 'new'
   readonly #heard: Int16Array[] = []
   readonly #decoder = codecByName('OPUS').createDecoder()
-  readonly #encoder = codecByName('OPUS').createEncoder(FMTP)
+  /** A browser does what the engine's answers ask for. */
+  readonly #encoder = codecByName('OPUS').createEncoder(`${FMTP};${DTX}`)
   readonly #packet = Buffer.alloc(1500)
   readonly #samples = new Int16Array(1920)
   readonly #options: Required<BrowserStandInOptions>
@@ -62,10 +66,11 @@ export class BrowserStandIn {
     iceServers = [],
     relayOnly = false,
     receivesOnly = false,
+    prefersDtx = false,
     prepared = [],
     onPacket = null,
   }: BrowserStandInOptions = {}) {
-    this.#options = { bindAddress, iceServers, relayOnly, receivesOnly, prepared, onPacket }
+    this.#options = { bindAddress, iceServers, relayOnly, receivesOnly, prefersDtx, prepared, onPacket }
   }
 
   /** Audio that was received, 16 kHz, packet after packet; without gaps for what was not sent. */
@@ -83,7 +88,7 @@ export class BrowserStandIn {
   async call(url: string, bearer: string, request: Fetch = fetch, attempts = 3): Promise<number> {
     await loadOpus()
     this.#connection?.close()
-    const { bindAddress, iceServers, relayOnly, receivesOnly } = this.#options
+    const { bindAddress, iceServers, relayOnly, receivesOnly, prefersDtx } = this.#options
     const connection = new nodeDataChannel.PeerConnection('browser', {
       iceServers: iceServers.flatMap(serversOf),
       bindAddress,
@@ -98,9 +103,10 @@ export class BrowserStandIn {
       })
     })
     const audio = new nodeDataChannel.Audio('0', receivesOnly ? 'RecvOnly' : 'SendRecv')
-    audio.addOpusCodec(PAYLOAD_TYPE, FMTP)
+    audio.addOpusCodec(PAYLOAD_TYPE, prefersDtx ? `${FMTP};${DTX}` : FMTP)
     if (!receivesOnly) audio.addSSRC(this.#ssrc, 'browser', 'browser', 'microphone')
     const track = connection.addTrack(audio)
+    track.setMediaHandler(new nodeDataChannel.RtcpReceivingSession())
     track.onMessage(packet => this.#hear(packet))
     if (!receivesOnly)
       track.onOpen(() => this.#beginSending(packet => track.isOpen() && track.sendMessageBinary(packet)))
@@ -168,21 +174,26 @@ export class BrowserStandIn {
       const due = Math.floor((performance.now() - this.#startedAt) / FRAME_MS)
       while (this.#sentFrames < due) {
         this.#sentFrames++
-        send(this.#nextPacket())
+        const packet = this.#nextPacket()
+        if (packet !== null) send(packet)
       }
     }, FRAME_MS / 2)
   }
 
-  #nextPacket(): Buffer {
+  /** Null: nothing is sent for this silence. */
+  #nextPacket(): Buffer | null {
     const packet = this.#packet
+    const length = this.#writeAudio()
+    const timestamp = this.#timestamp
+    this.#timestamp = (timestamp + 960) >>> 0
+    if (length === 0) return null
     packet[0] = 0x80
     packet[1] = PAYLOAD_TYPE
     packet.writeUInt16BE(this.#sequence, 2)
-    packet.writeUInt32BE(this.#timestamp, 4)
+    packet.writeUInt32BE(timestamp, 4)
     packet.writeUInt32BE(this.#ssrc, 8)
     this.#sequence = (this.#sequence + 1) & 0xffff
-    this.#timestamp = (this.#timestamp + 960) >>> 0
-    return Buffer.from(packet.subarray(0, RTP_HEADER_BYTES + this.#writeAudio()))
+    return Buffer.from(packet.subarray(0, RTP_HEADER_BYTES + length))
   }
 
   /** Writes the next 20 ms behind the header of the packet; returns how many bytes. */
@@ -194,9 +205,10 @@ export class BrowserStandIn {
       return payload.length
     }
     const frame = new Int16Array(FRAME)
+    const isSilence = this.#spoken === this.#speech.length
     frame.set(this.#speech.subarray(this.#spoken, this.#spoken + FRAME))
     this.#spoken = Math.min(this.#speech.length, this.#spoken + FRAME)
-    return this.#encoder.encode(frame, 0, FRAME, this.#packet, RTP_HEADER_BYTES)
+    return this.#encoder.encode(frame, 0, FRAME, this.#packet, RTP_HEADER_BYTES, isSilence)
   }
 
   #stop(): void {

@@ -49,6 +49,7 @@ async function serve(request: FleetRequest): Promise<void> {
     return reply({ type: 'opened', uris: [opened.uri] })
   }
   if (request.type === 'stage') return phones?.setStage(request.stage)
+  if (request.type === 'count') return reply({ type: 'counted', begun: phones?.begun ?? 0 })
   if (request.type === 'stop') return phones?.stop()
   await phones?.close()
   reply({ type: 'closed' })

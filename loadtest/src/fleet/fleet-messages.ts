@@ -28,6 +28,8 @@ export interface FleetPart {
 export type FleetRequest =
   | { readonly type: 'open'; readonly part: FleetPart }
   | { readonly type: 'stage'; readonly stage: LoadStage }
+  /** How many calls it has begun. */
+  | { readonly type: 'count' }
   /** No new calls. */
   | { readonly type: 'stop' }
   /** Hangs up everything and ends. */
@@ -37,6 +39,7 @@ export type FleetRequest =
 export type FleetReply =
   | { readonly type: 'opened'; readonly uris: readonly string[] }
   | { readonly type: 'row'; readonly row: CallRow }
+  | { readonly type: 'counted'; readonly begun: number }
   | { readonly type: 'sample'; readonly sample: ProcessSample }
   | { readonly type: 'closed' }
   | { readonly type: 'failed'; readonly message: string }

@@ -11,7 +11,7 @@ const SCENARIO = readScenario(`
 name: set-up <b>
 callers: [{ name: a, caller: { kind: script, steps: [{ hangs_up: true }] } }]
 load: { per_second: [10, 20, 40], hold_s: 2 }
-goals: { failed_percent: 1, setup_p99_ms: 500 }
+goals: { failed_percent: 1, setup_p99_ms: 500, begun_percent: 99 }
 generator: { late_ms: 5 }
 `)
 
@@ -70,6 +70,7 @@ function run(rowOf: (step: number) => CallRow, lateStep: number | null = null) {
       at += 1000
       record.tick(at, { cpuMs: at / 2, rssBytes: 5e8 })
     }
+    record.closeStage(begun)
     if (record.stepBroke(stage.step!)) break
   }
   return {
@@ -87,6 +88,25 @@ describe('the record of a run', () => {
     expect(summary.begun_percent).toBe(100)
     expect(summary.calls.calls).toBe(140)
     expect(summary.missed_goals).toEqual([])
+  })
+
+  it('calls that begin after the last sample of a step count for that step', () => {
+    const record = new RunRecord(SCENARIO)
+    const [first, second] = loadStages(SCENARIO)
+    record.setStage(first!)
+    record.addRow(row(0))
+    record.addProcessSample(processSample(11))
+    record.tick(1000, null)
+    record.closeStage(20)
+    expect(record.stepBroke(0)).toBe(false)
+    record.setStage(second!)
+    record.addRow(row(1))
+    record.addProcessSample(processSample(20))
+    record.tick(2000, null)
+    record.closeStage(59)
+    const { steps, begun_percent } = record.summary({ target: null, startedAt: '2026-01-01T00:00:00Z', seconds: 4 })
+    expect(steps.map(({ missed }) => missed)).toEqual([[], [{ goal: 'begun_percent', limit: 99, measured: 97.5 }]])
+    expect(begun_percent).toBe(98.3)
   })
 
   it('the tool names the step at which a target broke, and why', () => {

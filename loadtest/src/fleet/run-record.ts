@@ -39,6 +39,8 @@ export class RunRecord {
   #target: TargetFigures | null = null
   #fleetCpuMs: Ms = 0
   #begun = 0
+  /** Calls that the fleet had begun when the current stage began. */
+  #begunBefore = 0
   #lastAt: Ms = 0
   #liveSeconds = 0
   #callCpuMs = 0
@@ -83,8 +85,16 @@ export class RunRecord {
 
   setStage(stage: LoadStage | null): void {
     this.#stage = stage
-    const step = stage?.step == null ? undefined : this.#steps[stage.step]
+    const step = this.#currentStep
     if (step !== undefined && stage!.quantity === 'per_second') step.expected = (stage!.to * stage!.durationMs) / 1000
+  }
+
+  /** Ends the current stage. `begun`: the calls that all processes have begun by now; their samples are up to a second older. */
+  closeStage(begun: number): void {
+    const step = this.#currentStep
+    if (step !== undefined) step.begun = begun - this.#begunBefore
+    this.#begunBefore = begun
+    this.setStage(null)
   }
 
   /** Closes a second. `at`: since the beginning of the run; `target`: the target's CPU time and memory so far. */
@@ -161,16 +171,20 @@ export class RunRecord {
     }
   }
 
-  #noteGenerator({ late_p999_ms, loop_max_ms, fleet_rss_bytes, begun, live }: Sample, lateMax: Ms): void {
+  get #currentStep(): Step | undefined {
+    return this.#stage?.step == null ? undefined : this.#steps[this.#stage.step]
+  }
+
+  #noteGenerator({ late_p999_ms, loop_max_ms, fleet_rss_bytes, live }: Sample, lateMax: Ms): void {
     const isLate = late_p999_ms > this.#scenario.generator.late_ms
     if (isLate) this.#lateSeconds++
     this.#worst = { p999: Math.max(this.#worst.p999, late_p999_ms), max: Math.max(this.#worst.max, lateMax) }
     this.#loop.add(loop_max_ms)
     this.#peakRss = Math.max(this.#peakRss, fleet_rss_bytes)
-    const step = this.#stage?.step == null ? undefined : this.#steps[this.#stage.step]
+    const step = this.#currentStep
     if (step === undefined) return
     step.seconds++
-    step.begun += begun
+    step.begun = Math.max(0, this.begun - this.#begunBefore)
     step.mostLive = Math.max(step.mostLive, live)
     if (isLate) step.lateSeconds++
   }

@@ -56,6 +56,11 @@ export class FleetMember {
     }
   }
 
+  /** The calls that it has begun by now. Throws "generator_failed". */
+  async countBegun(): Promise<number> {
+    return (await this.#ask({ type: 'count' }, 'counted')).begun
+  }
+
   send(request: FleetRequest): void {
     if (this.#process.connected) this.#process.send(request)
   }
@@ -77,7 +82,7 @@ export class FleetMember {
     }
     this.#listeners.add(listener)
     void this.#exited.then(() =>
-      answer.reject(new LoadtestError('generator_failed', 'a process of the fleet ended before it was open')),
+      answer.reject(new LoadtestError('generator_failed', 'a process of the fleet ended before it answered')),
     )
     this.send(request)
     return answer.promise.finally(() => this.#listeners.delete(listener))

@@ -108,7 +108,10 @@ class FleetRun {
     const isComplete = () => total !== undefined && this.#record.begun >= total
     while (performance.now() < until && !this.#isOver && !isComplete())
       await sleep(Math.min(POLL_MS, until - performance.now()))
-    if (this.#isOver || isComplete()) return false
+    if (this.#isOver) return false
+    const counts = await Promise.all(this.#members.map(member => member.countBegun()))
+    this.#record.closeStage(counts.reduce((sum, count) => sum + count, 0))
+    if (isComplete()) return false
     return stage.step === null || !this.#record.stepBroke(stage.step)
   }
 

@@ -258,6 +258,27 @@ it('an agent that navigates a menu gives up when it hears the same menu for the 
   expect(run.outcome).toMatchObject({ kind: 'agent_hung_up', detail: 'ivr' })
 })
 
+it('an inbound call of a mailbox is not judged where no setting asks for it', async () => {
+  const harness = await open({})
+  await harness.pass(harness.says(GREETING) + 1000)
+  expect(classes(harness)).toEqual([])
+  expect(harness.report).toBeNull()
+})
+
+it('an agent that a fax or an announcement calls goes on, and the run says what called', async () => {
+  const fax = await open(ALL)
+  await beeps(fax, 2500, 2100)
+  await fax.pass(1000)
+  expect(fax.timeline('contact')).toMatchObject([{ contact: 'unknown', class: 'fax' }])
+  expect(fax.report).toBeNull()
+  fax.caller.hangUp()
+  await fax.pass(300)
+  const announcement = await open(ALL)
+  await announcement.pass(announcement.says('The number you have dialed is not in service') + 1500)
+  expect(announcement.timeline('contact')).toMatchObject([{ contact: 'unknown', class: 'announcement' }])
+  expect(announcement.report).toBeNull()
+})
+
 it('after detectionTimeoutMs without a verdict the run says that what answered is unknown, and the agent goes on', async () => {
   const harness = await open({ voicemail: { ...VOICEMAIL, detectionTimeoutMs: 1500 } })
   await harness.pass(3000)

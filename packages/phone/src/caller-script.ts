@@ -5,6 +5,7 @@ import { type CallerAct, type CallerStep, describeStep } from './caller/caller-s
 import { type PlayerInput, type PlayerOutput, ScriptPlayer, type StepFailure } from './caller/script-player.ts'
 import { scriptSteps } from './caller/script-steps.ts'
 import { PhoneError } from './errors.ts'
+import type { HeardLine } from './heard-transcript.ts'
 import type { PhoneCall } from './phone-call.ts'
 import type { PhoneVoice } from './phone-voice.ts'
 import { loudness } from './resemblance.ts'
@@ -28,26 +29,56 @@ const TONE_AMPLITUDE = 6000
 const AUDIBLE_SHARE = 0.1
 const TAIL_FRAME = 80
 
-/** A caller's script with its speech synthesised, playable on any number of calls. */
-export class CallerScript {
-  readonly steps: readonly CallerStep[]
-  readonly #sounds: ReadonlyMap<string, Int16Array>
+/** A caller that decides in the call what it does. */
+export interface ImprovisedCaller {
+  /** The first steps. */
+  readonly begin: readonly CallerStep[]
+  /**
+   * The steps that follow when the last ones are played; none: the caller is done. `heard`: all that the far end has said. May reject:
+   * the script fails then.
+   */
+  next(heard: readonly HeardLine[]): Promise<readonly CallerStep[]>
+}
 
-  private constructor(steps: readonly CallerStep[], sounds: ReadonlyMap<string, Int16Array>) {
-    this.steps = steps
-    this.#sounds = sounds
+/** A caller's script with its speech synthesised, playable on any number of calls; of an improvised caller on one. */
+export class CallerScript {
+  readonly #steps: CallerStep[]
+  readonly #sounds = new Map<string, Int16Array>()
+  readonly #voice: Pick<PhoneVoice, 'render'>
+  readonly #caller: ImprovisedCaller | null
+
+  private constructor(voice: Pick<PhoneVoice, 'render'>, caller: ImprovisedCaller | null) {
+    this.#steps = []
+    this.#voice = voice
+    this.#caller = caller
+  }
+
+  get steps(): readonly CallerStep[] {
+    return this.#steps
   }
 
   /** Synthesises all texts, so that no step waits for the voice. Throws what the voice throws. */
   static async prepare(script: readonly CallerStep[] | ScriptedCaller, voice: PhoneVoice): Promise<CallerScript> {
-    const steps = 'kind' in script ? scriptSteps(script) : script
-    const sounds = new Map<string, Int16Array>()
+    const prepared = new CallerScript(voice, null)
+    await prepared.#add('kind' in script ? scriptSteps(script) : script)
+    return prepared
+  }
+
+  /** A caller that decides in the call what it does. Its texts are synthesised while the call waits. */
+  static async improvised(caller: ImprovisedCaller, voice: Pick<PhoneVoice, 'render'>): Promise<CallerScript> {
+    const script = new CallerScript(voice, caller)
+    await script.#add(caller.begin)
+    return script
+  }
+
+  async #add(steps: readonly CallerStep[]): Promise<void> {
     for (const step of steps) {
       const act = step.type === 'interrupt' ? step.by : step
-      if (act.type === 'say' && !sounds.has(soundKey(act)))
-        sounds.set(soundKey(act), soundOf(act, act.text === '' ? new Int16Array(0) : await voice.render(act.text)))
+      if (act.type !== 'say' || this.#sounds.has(soundKey(act))) continue
+      const speech = act.text === '' ? new Int16Array(0) : await this.#voice.render(act.text)
+      this.#sounds.set(soundKey(act), soundOf(act, speech))
     }
-    return new CallerScript(steps, sounds)
+    this.#steps.push(...steps)
   }
 
   /**
@@ -58,16 +89,24 @@ export class CallerScript {
     await call.waitFor('answered', options.answerWithinMs ?? ANSWER_MS).catch(error => {
       throw this.#failed(call, 'the answer', textOf(error), error)
     })
-    const player = new ScriptPlayer(this.steps, {
+    const far = {
       voice: () => call.farVoice(),
-      find: (pattern, afterMs) => call.find(pattern, afterMs),
+      find: (pattern: string | RegExp, afterMs: Ms) => call.find(pattern, afterMs),
       digits: () => call.digits,
-    })
+    }
+    const player = new ScriptPlayer(this.steps, far, this.#caller !== null)
     options.onBegin?.(player)
     const failure = await this.#play(call, player, options)
     if (failure === null) return player
-    const what = `step ${failure.index + 1} of ${this.steps.length} (${failure.description})`
+    const { index, description } = failure
+    const what = index < this.steps.length ? `step ${index + 1} of ${this.steps.length} (${description})` : description
     throw this.#failed(call, what, failure.reason, failure.cause)
+  }
+
+  async #more(call: PhoneCall): Promise<PlayerInput> {
+    const steps = (await this.#caller?.next(call.heardLines)) ?? []
+    await this.#add(steps)
+    return { type: 'steps', steps }
   }
 
   #failed(call: PhoneCall, what: string, reason: string, cause: unknown) {
@@ -81,6 +120,7 @@ export class CallerScript {
       if (output.type === 'hang-up') return call.leg.hangUp()
       if (output.type === 'say') return void report(speak(call, this.#sounds.get(soundKey(output.act))!))
       if (output.type === 'press') return void report(press(call, output.digits))
+      if (output.type === 'more') return void report(this.#more(call))
       const step = this.steps[output.index]!
       onStep?.(describeStep(step), step)
     }

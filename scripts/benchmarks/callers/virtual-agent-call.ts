@@ -210,7 +210,10 @@ export class VirtualAgentCalls {
     return {
       run: async (request, signal) => {
         onAction?.(request)
-        const outcome = await services.working(http.run(request, signal))
+        const running = http.run(request, signal)
+        // The clock goes on until the caller's turn is over, for which a reversible action waits.
+        await request.hold
+        const outcome = await services.working(running)
         await services.wait(actionMs)
         return outcome
       },

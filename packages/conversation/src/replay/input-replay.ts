@@ -16,7 +16,10 @@ import { type AnswerCodec, type Inputs, type LoggedRequest, MODEL_AHEAD, type Pl
 import { noticeable } from './noticeable.ts'
 import { errorOf, failureOf, type StoredFailure } from './stored-failure.ts'
 
-/** A timer may be so late on a busy machine; one that is later did not fire in the recorded run. */
+/**
+ * A timer may be so late on a busy machine; one that is later did not fire in the recorded run. Another flow may wait so much longer or
+ * shorter for the end of the caller's turn without doing anything else.
+ */
 const LATE_MS: Ms = 1000
 
 /** Where a replay did something else than the recorded run. */
@@ -73,12 +76,16 @@ export class InputReplay implements Inputs {
   readonly #timers = new Set<ArmedTimer>()
   readonly #work = new Set<Promise<void>>()
   #restore: (value: number | null) => void = () => {}
+  /** Ahead of the recorded time while another flow waits longer for something. */
   #now: Ms
+  #recordedNow: Ms
   #at = 0
   /** Lines after the current one that were used already. */
   readonly #consumed = new Set<number>()
   /** By line: the number of requests up to it, which is the id of a request. */
   readonly #requestIds: readonly number[]
+  /** Deadlines of the timers that fired. */
+  readonly #recordedTimers: ReadonlySet<Ms>
   /** Requests of the log that another flow does not make. */
   readonly #unmade = new Set<number>()
   #decisions = 0
@@ -93,8 +100,12 @@ export class InputReplay implements Inputs {
     this.#log = log
     let requests = 0
     this.#requestIds = log.lines.map(line => (line[0] === '!' ? ++requests : requests))
+    this.#recordedTimers = new Set(
+      log.lines.flatMap(line => (line[0] === '>' && line[1] === 'timer' ? [line[4] as Ms] : [])),
+    )
     this.#options = options
     this.#now = startedAtMs
+    this.#recordedNow = startedAtMs
     this.random = new SeededRandom(seed)
     this.wallClock = () => startedAt + Math.round(this.#now - startedAtMs)
     this.time = { now: () => this.#now, at: (deadline, callback) => this.#arm({ deadline, callback }) }
@@ -233,7 +244,8 @@ export class InputReplay implements Inputs {
   }
 
   #deliver([, kind, passed, , value]: Extract<LogLine, { 0: '>' }>): void {
-    this.#now = later(this.#now, passed)
+    this.#recordedNow = later(this.#recordedNow, passed)
+    this.#now = Math.max(this.#now, this.#recordedNow)
     if (kind === 'timer') return this.#fire(value as Ms)
     this.#checkTimers()
     if (kind === 'answer' || kind === 'progress') return this.#answer(kind, value as readonly [number, ...unknown[]])
@@ -243,12 +255,21 @@ export class InputReplay implements Inputs {
   }
 
   #fire(deadline: Ms): void {
-    for (const timer of this.#timers)
-      if (timer.deadline === deadline) {
-        this.#timers.delete(timer)
-        return timer.callback()
-      }
-    this.#diverge('timer', 'a timer that fired in the recorded run is not armed')
+    const timer = [...this.#timers].find(armed => armed.deadline === deadline) ?? this.#timerInPlaceOf(deadline)
+    if (timer !== undefined) {
+      this.#timers.delete(timer)
+      this.#now = Math.max(this.#now, timer.deadline)
+      timer.callback()
+    } else if (!this.#isChanged) this.#diverge('timer', 'a timer that fired in the recorded run is not armed')
+  }
+
+  /** With another flow: the timer nearest to the recorded one that the recorded run did not have. Without one, what followed is compared. */
+  #timerInPlaceOf(deadline: Ms): ArmedTimer | undefined {
+    if (!this.#isChanged) return undefined
+    const distance = (timer: ArmedTimer) => Math.abs(timer.deadline - deadline)
+    return [...this.#timers]
+      .filter(timer => distance(timer) <= LATE_MS && !this.#recordedTimers.has(timer.deadline))
+      .sort((one, other) => distance(one) - distance(other))[0]
   }
 
   /** With another flow, a timer may be due that the recorded run did not have. */

@@ -181,10 +181,54 @@ describe('a trial with audio', { timeout: 120_000 }, () => {
     expect(report.record!.guardEvents).toMatchObject([{ kind: 'unmocked_transfer' }])
   })
 
-  it('a persona, which speaks in text only, leaves an errored trial that says so', async () => {
-    const report = await run({ caller: { kind: 'persona', goal: 'Book a room', brief: 'A guest' } })
-    expect(report).toMatchObject({ verdict: 'errored', record: null })
-    expect(report.error).toContain('mode_not_supported')
+  describe('with a persona', () => {
+    const persona = (behavior: object = {}) => ({
+      caller: { kind: 'persona', goal: 'I want to book a room, please.', brief: 'A guest', behavior },
+      assertions: [...caseOf().assertions, ...latencyOf(3000)],
+    })
+
+    it('the persona speaks on the call, hears the answers and reaches its goal', async () => {
+      const report = await run(persona())
+      expect(report).toMatchObject({ verdict: 'passed', error: null })
+      const spoken = report.record!.speech.map(({ role, text, turn }) => ({ role, text, turn }))
+      expect(spoken).toEqual([
+        { role: 'agent', text: 'Hello Ada. How can I help you?', turn: 0 },
+        { role: 'user', text: 'I want to book a room, please.', turn: 1 },
+        { role: 'agent', text: 'Room 12 is booked. Anything else?', turn: 1 },
+        { role: 'user', text: 'No, that is all, thank you.', turn: 2 },
+      ])
+    })
+
+    it('a persona that often hesitates, interrupts and backchannels calls identically for the same seed', async () => {
+      const often = { interrupts: 'often', pauses: 'often', backchannels: 'often' }
+      const call = () => run(persona(often), { random: new SeededRandom(7) })
+      const [first, second] = [await call(), await call()]
+      expect(second.record!.timeline).toEqual(first.record!.timeline)
+      const spoken = first.record!.timeline.filter(item => item.kind === 'utterance')
+      expect(spoken.filter(({ role }) => role === 'agent').some(({ interrupted }) => interrupted)).toBe(true)
+      expect((await run(persona())).record!.timeline).not.toEqual(first.record!.timeline)
+    })
+
+    it('a persona whose turns are used up hangs up', async () => {
+      const report = await run({ ...persona(), max_turns: 1 })
+      expect(report.record!.outcome).toMatchObject({ kind: 'caller_hung_up', ended_by: 'caller' })
+      expect(report.record!.speech.filter(({ role }) => role === 'user')).toHaveLength(1)
+    })
+
+    it('a persona whose model fails leaves an errored trial that says so', async () => {
+      const failing: LanguageModel = {
+        identity: { provider: 'test', model: 'failing' },
+        readiness: async () => null,
+        // biome-ignore lint/correctness/useYield: it fails before its first event
+        async *generate() {
+          throw new Error('no answer')
+        },
+        close: async () => {},
+      }
+      const report = await run(persona(), { models: () => failing })
+      expect(report).toMatchObject({ verdict: 'errored', record: null })
+      expect(report.error).toContain('no answer')
+    })
   })
 
   it('a trial that is cancelled stops', async () => {

@@ -1,4 +1,4 @@
-import { InMemoryEffectLedger, type TimelineFact, type UsageReport } from '@parley/conversation'
+import { InMemoryEffectLedger, ModelMeter, type TimelineFact, type UsageReport } from '@parley/conversation'
 import { agentCall, type CallReport, type VoiceAgent } from '@parley/engine'
 import { type Ms, randomUint32, SeededRandom, type UnixMs } from '@parley/kernel'
 import { VirtualLine } from '@parley/leg'
@@ -17,15 +17,14 @@ import { type LanguageModel, RulesModel, speechBandOf, type TextToSpeech, TonesR
 import { EvaluationError } from '../errors.ts'
 import { missedSteps } from '../expected-steps.ts'
 import { MockedActions } from '../mocked-actions.ts'
+import { personaCaller } from '../persona/persona-caller.ts'
 import { LONGEST_PAUSE_INSIDE_MS } from '../script-caller.ts'
 import { timedOut } from '../text-trial.ts'
 import type { TrialOptions } from '../trial.ts'
 import { TrialNotes, type TrialRecord } from '../trial-record.ts'
+import { SpeakingPersona } from './speaking-persona.ts'
 import { VirtualServices } from './virtual-services.ts'
 
-type ScriptedTrial = TrialOptions & {
-  readonly testCase: { readonly caller: Extract<TrialOptions['testCase']['caller'], { kind: 'script' }> }
-}
 type Recording = NonNullable<Parameters<typeof agentCall>[0]['recording']>
 type TrialCall = ReturnType<typeof agentCall>
 
@@ -36,26 +35,21 @@ const FIRST_AUDIO_MS: Ms = 150
 const NETWORK_MS: Ms = 20
 
 /**
- * A runner of trials with audio: a call in virtual time between a scripted caller and the agent, with signalling, media and the voice
+ * A runner of trials with audio: a call in virtual time between the simulated caller and the agent, with signalling, media and the voice
  * pair on both sides. `voice`: the pair's voice; the caller of this function closes it.
  * `recording`: gets the log of each call's inputs; default: none is written.
  */
 export function audioTrialRunner(voice: TextToSpeech, recording?: Recording) {
   return async (options: TrialOptions): Promise<TrialRecord> => {
-    const { caller, mocks } = options.testCase
-    if (caller.kind !== 'script')
-      throw new EvaluationError(
-        'mode_not_supported',
-        'a persona speaks in text only: give the case mode "text" or a script',
-      )
+    const { mocks } = options.testCase
     if (mocks.some(({ respond }) => respond.kind === 'transfer' && respond.outcome === 'answered'))
       throw new EvaluationError('mode_not_supported', 'a transfer that is answered can be tested in mode "text" only')
-    return new AudioTrial(options as ScriptedTrial, voice, recording).run()
+    return new AudioTrial(options, voice, recording).run()
   }
 }
 
 class AudioTrial {
-  readonly #options: ScriptedTrial
+  readonly #options: TrialOptions
   readonly #voice: TextToSpeech
   readonly #recording: Recording | undefined
   readonly #line: VirtualLine
@@ -70,7 +64,7 @@ class AudioTrial {
   /** The caller said nothing but a pause inside its turn since its last words. */
   #isContinuing = false
 
-  constructor(options: ScriptedTrial, voice: TextToSpeech, recording: Recording | undefined) {
+  constructor(options: TrialOptions, voice: TextToSpeech, recording: Recording | undefined) {
     const { random, testCase, wallClock } = options
     this.#options = options
     this.#voice = voice
@@ -101,8 +95,9 @@ class AudioTrial {
       leg.ring()
       leg.answer()
     }
-    const script = await CallerScript.prepare(testCase.caller, this.#callerVoice())
     const late = new AbortController()
+    const over = AbortSignal.any([signal, late.signal])
+    const script = await this.#callerScript(over)
     time.at(time.now() + testCase.timeout_ms, () => late.abort(timedOut(testCase.timeout_ms)))
     const phone = new PhoneCall(await this.#line.dial({ codecs: codecsOf(this.#options) }), time, this.#damage())
     phone.setRecogniser(new TonesRecogniser(), testCase.language)
@@ -112,7 +107,9 @@ class AudioTrial {
         onBegin: player => {
           this.#player = player
         },
-        onStep: (_, step) => this.#onStep(step, phone),
+        onStep: (_, step) => {
+          if (testCase.caller.kind === 'script') this.#onStep(step, phone)
+        },
       })
       .then(
         () => null,
@@ -121,14 +118,16 @@ class AudioTrial {
           return error instanceof Error ? error.message : String(error)
         },
       )
-    const over = Promise.all([failure, report.promise, phone.ended])
-    const [scriptFailure, ended] = await this.#services.pass(over, AbortSignal.any([signal, late.signal]))
+    const whole = Promise.all([failure, report.promise, phone.ended])
+    const [scriptFailure, ended] = await this.#services.pass(whole, over)
     const { outcome } = ended.run
     const isCut = this.#notes.turn > testCase.max_turns || outcome?.ended_by !== 'caller'
     if (outcome === null || (scriptFailure !== null && !isCut))
       throw new EvaluationError('caller_failed', scriptFailure ?? 'the call was refused')
-    const evidence = { script: testCase.caller, player: this.#player, segments, lines: phone.heardLines }
-    return this.#record(ended, callerTurns(evidence), scriptFailure === null)
+    const { caller } = testCase
+    const evidence = { player: this.#player, segments, lines: phone.heardLines }
+    const turns = caller.kind === 'script' ? callerTurns({ script: caller, ...evidence }) : []
+    return this.#record(ended, turns, scriptFailure === null)
   }
 
   #answer(leg: Parameters<VirtualLine['onOffer']>[0]): TrialCall {
@@ -180,10 +179,28 @@ class AudioTrial {
     return this.#services.model(model, this.#options.time)
   }
 
-  #callerVoice(): PhoneVoice {
-    const { language, voice } = this.#options.testCase
-    const chosen = voice === null ? {} : { voice: voice.voice_id, speed: voice.rate }
-    return new PhoneVoice(this.#voice, language, this.#options.time, chosen)
+  #callerScript(signal: AbortSignal): Promise<CallerScript> {
+    const { testCase, random, models, time } = this.#options
+    const { caller, language, voice: of } = testCase
+    const chosen = of === null ? {} : { voice: of.voice_id, speed: of.rate }
+    const voice = new PhoneVoice(this.#voice, language, time, chosen)
+    if (caller.kind === 'script') return CallerScript.prepare(caller, voice)
+    const persona = new SpeakingPersona(caller, {
+      player: personaCaller(caller, {
+        language,
+        models: ref => this.#services.model(models(ref), time),
+        meter: new ModelMeter(usage => void this.#usage.push(usage)),
+        random,
+      }),
+      language,
+      maxTurns: testCase.max_turns,
+      random,
+      signal,
+      onTurn: () => {
+        this.#notes.turn++
+      },
+    })
+    return CallerScript.improvised(persona, { render: text => this.#services.working(voice.render(text)) })
   }
 
   #damage(): { readonly damage?: LineDamage } {
@@ -238,8 +255,10 @@ class AudioTrial {
   #evidence(turns: readonly CallerTurn[], isWhole: boolean) {
     const heard = new Map<number, string[]>()
     const landings = new Map<number, string>()
+    const { caller } = this.#options.testCase
+    if (caller.kind !== 'script') return { heard, landings }
     const lastPlayed = isWhole ? Number.POSITIVE_INFINITY : (turns.at(-1)?.step ?? -1)
-    for (const index of this.#options.testCase.caller.steps.keys()) {
+    for (const index of caller.steps.keys()) {
       if (index > lastPlayed) break
       const current = turns.findLast(({ step }) => step <= index)
       const nextMs = turns.find(({ step }) => step > index)?.startMs ?? Number.POSITIVE_INFINITY

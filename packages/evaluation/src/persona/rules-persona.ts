@@ -85,14 +85,15 @@ export class RulesPersona implements TextCaller {
     const { behavior } = this.#persona
     const phrases = PHRASES[this.#language]
     const parts = [text]
-    if (this.#happens(behavior.pauses)) parts.unshift(phrases.uh)
+    if (happens(behavior.pauses, this.#random)) parts.unshift(phrases.uh)
     if (behavior.verbosity === 'rambling') parts.unshift(phrases.rambling)
     return { type: 'turn', text: parts.join(' '), digits: null, steps: [] }
   }
+}
 
-  #happens(often: keyof typeof SHARE): boolean {
-    return randomUint32(this.#random) % 100 < SHARE[often]
-  }
+/** Whether something happens that does so never, sometimes or often. */
+export function happens(often: keyof typeof SHARE, random: Random): boolean {
+  return randomUint32(random) % 100 < SHARE[often]
 }
 
 /** Stems of the longer words. */

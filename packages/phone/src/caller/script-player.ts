@@ -40,6 +40,8 @@ export type PlayerInput =
   | { readonly type: 'pressed'; readonly startMs: Ms; readonly endMs: Ms }
   /** The call is over, and no more words come. */
   | { readonly type: 'ended'; readonly why: string }
+  /** The steps that follow, after a `more`; none: the script is over. */
+  | { readonly type: 'steps'; readonly steps: readonly CallerStep[] }
   /** An output could not be carried out. */
   | { readonly type: 'broken'; readonly error: unknown }
 
@@ -48,6 +50,8 @@ export type PlayerOutput =
   | { readonly type: 'say'; readonly act: CallerAct & { readonly type: 'say' } }
   | { readonly type: 'press'; readonly digits: string }
   | { readonly type: 'hang-up' }
+  /** The steps of an open script are played: it goes on with the `steps` that come, or ends with the call. */
+  | { readonly type: 'more' }
   /** The last output: the script was played, or the step `failed` says why not. */
   | { readonly type: 'over'; readonly failure: StepFailure | null }
 
@@ -83,7 +87,10 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
   readonly acts: PlayedAct[] = []
   /** Indices of optional steps that did not come true. */
   readonly missed: number[] = []
-  readonly #steps: readonly CallerStep[]
+  readonly #steps: CallerStep[]
+  /** Further steps may follow the last one. */
+  #isOpen: boolean
+  #waitsForMore = false
   readonly #far: FarEnd
   readonly #outputs: PlayerOutput[] = []
   #index = 0
@@ -100,14 +107,17 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
   #over = false
   #running = false
 
-  constructor(steps: readonly CallerStep[], far: FarEnd) {
-    this.#steps = steps
+  /** `isOpen`: further steps are requested when these are played; default false. */
+  constructor(steps: readonly CallerStep[], far: FarEnd, isOpen = false) {
+    this.#steps = [...steps]
+    this.#isOpen = isOpen
     this.#far = far
   }
 
   handle(now: Ms, input: PlayerInput): void {
     if (input.type === 'heard') this.#callMs = Math.max(this.#callMs, input.callMs)
     if (input.type === 'ended') this.#ended = input.why
+    if (input.type === 'steps') this.#goOn(input.steps)
     if (input.type === 'said' || input.type === 'pressed') this.#onActed(now, input)
     if (input.type === 'broken') this.#fail(textOf(input.error), input.error)
     this.#run(now)
@@ -138,7 +148,7 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
   #playSteps(now: Ms): void {
     while (!this.#over) {
       const step = this.#steps[this.#index]
-      if (step === undefined) return this.#finish(null)
+      if (step === undefined) return this.#onPlayed()
       if (this.#ended !== null && this.#mayEnd()) return this.#endEarly()
       this.#silentSince ??= now
       this.#current ??= this.#begin(now, step)
@@ -155,6 +165,19 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
       this.#index++
       this.#current = null
     }
+  }
+
+  #onPlayed(): void {
+    if (!this.#isOpen || this.#ended !== null) return this.#finish(null)
+    if (this.#waitsForMore) return
+    this.#waitsForMore = true
+    this.#outputs.push({ type: 'more' })
+  }
+
+  #goOn(steps: readonly CallerStep[]): void {
+    this.#waitsForMore = false
+    this.#isOpen = steps.length > 0
+    this.#steps.push(...steps)
   }
 
   #begin(now: Ms, step: CallerStep): Current {
@@ -199,6 +222,7 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
       case 'hang-up':
         if (!current.acted) this.#outputs.push({ type: 'hang-up' })
         current.acted = true
+        this.#isOpen = false
         return true
       case 'hung-up':
         return this.#ended !== null

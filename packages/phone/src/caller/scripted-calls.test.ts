@@ -183,6 +183,25 @@ describe('a caller that follows the script of a test case', { timeout: 60_000 },
     expect(turns[0]!.replyMs! - REPLY_MS).toBeLessThan(400)
   })
 
+  it('a caller that decides in the call hears each answer before its next steps, until it has none', async () => {
+    const { line } = await openCall()
+    const heard: string[][] = []
+    const answers: CallerStep[] = [{ type: 'reply', pauseMs: 700, withinMs: 10_000, optional: true }]
+    const script = await CallerScript.improvised(
+      {
+        begin: answers,
+        next: async lines => {
+          heard.push(lines.map(({ text }) => text))
+          if (heard.length === 3) return []
+          return [{ type: 'say', text: 'Monday, please.' }, ...answers]
+        },
+      },
+      voice,
+    )
+    await line.during(script.follow(line.call), 60_000)
+    expect(heard).toEqual([[GREETING], [GREETING, ANSWER], [GREETING, ANSWER, ANSWER]])
+  })
+
   it('a script begins again when the far end says the given words, as often as it may', async () => {
     const { line, far } = await openCall()
     const steps: readonly CallerStep[] = [

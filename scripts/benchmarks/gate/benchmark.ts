@@ -1,6 +1,6 @@
 // Simulates release gates with known pass rates: how often each blocks, and how many trials it takes.
 //   npm run bench -- gate [--comparisons N] [--seed N]
-import { GATE_HYPOTHESES, gateFigures } from '../../../packages/evaluation/src/testing/index.ts'
+import { GATE_HYPOTHESES, gateFigures, meansOfEqualPower } from '../../../packages/evaluation/src/testing/index.ts'
 import { SeededRandom } from '../../../packages/kernel/src/index.ts'
 import type { Benchmark } from '../benchmark.ts'
 
@@ -21,6 +21,13 @@ export const benchmark: Benchmark = {
       line(figures)
       all.push(figures)
     }
+    const means = GATE_HYPOTHESES.flatMap(hypothesis => {
+      if (hypothesis.loss !== 0) return []
+      const [equal, worse] = all.filter(({ name }) => name === hypothesis.name)
+      const of = meansOfEqualPower(hypothesis, { equal: equal!, worse: worse! })
+      if (of !== null) line({ name: hypothesis.name, of_the_plan_of_the_same_power: of })
+      return of === null ? [] : [of.equal, of.worse]
+    })
     const of = (isEqual: boolean) => all.filter(({ loss }) => (loss === 0) === isEqual)
     return {
       comparisons,
@@ -29,6 +36,7 @@ export const benchmark: Benchmark = {
       most_equal_blocked: Math.max(...of(true).map(({ blocked }) => blocked)),
       least_regressions_blocked: Math.min(...of(false).map(({ blocked }) => blocked)),
       mean_of_fixed_plan: Math.max(...all.map(figures => figures.mean_of_fixed_plan)),
+      mean_of_the_plan_of_the_same_power: Math.max(...means),
       longest_of_fixed_plan: Math.max(...all.map(figures => figures.longest_of_fixed_plan)),
     }
   },

@@ -1,6 +1,6 @@
 import { SeededRandom } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
-import { GATE_HYPOTHESES, gateFigures } from '../testing/gate-figures.ts'
+import { GATE_HYPOTHESES, gateFigures, meansOfEqualPower } from '../testing/gate-figures.ts'
 import { NO_PAIRS } from '../testing/simulate-gate.ts'
 import { comparedRates, comparisonDecision, withPair } from './gate-comparison.ts'
 import { differenceInterval, wilsonInterval } from './intervals.ts'
@@ -23,6 +23,17 @@ describe('a comparison with a known truth', () => {
       expect(figures.mean_of_fixed_plan).toBeLessThanOrEqual(0.6)
       expect(figures.longest_pairs).toBeLessThanOrEqual(figures.longest_allowed_pairs)
       expect(figures.longest_of_fixed_plan).toBeLessThanOrEqual(1.51)
+    },
+  )
+
+  it.each(GATE_HYPOTHESES.filter(({ name, loss }) => loss === 0 && !name.includes('always')))(
+    '$name: a fixed plan that knows the pass rates and errs as often takes more trials, by two thirds and more',
+    equal => {
+      const worse = GATE_HYPOTHESES.find(({ name, loss }) => name === equal.name && loss > 0)!
+      const of = (hypothesis: typeof equal) => gateFigures(hypothesis, RATES, COMPARISONS, new SeededRandom(1))
+      const means = meansOfEqualPower(equal, { equal: of(equal), worse: of(worse) })!
+      expect(means.equal).toBeLessThanOrEqual(0.6)
+      expect(means.worse).toBeLessThanOrEqual(0.6)
     },
   )
 

@@ -24,23 +24,25 @@ type SequentialDecision = 'continue' | 'not_worse' | 'worse'
 /** Pairs at the end of the test, as a multiple of those of the fixed plan. */
 const LONGEST = 1.5
 /** Added to the boundaries, in units of the log ratio: the share of unequal pairs is estimated, and early estimates are noisy. */
-const BLOCK_MARGIN = 0.17
-const PASS_MARGIN = 0.1
+const BLOCK_MARGIN = 0.15
+const PASS_MARGIN = 0.08
 
 /**
  * Decides by a sequential probability ratio test (Wald 1945) whether the candidate is worse by `minimumEffect` or as good as its
  * predecessor. The ratio is that of the trinomial likelihoods of the pairs, each at the share of unequal pairs that fits it best.
- * At {@link mostPairs} the more likely hypothesis wins. A function of the counts alone.
+ * At {@link mostPairs} the nearer boundary decides. A function of the counts alone.
  */
 export function sequentialDecision(counts: PairCounts, rates: ErrorRates): SequentialDecision {
   if (counts.pairs === 0) return 'continue'
   const { maximumFalsePass: beta, maximumFalseBlock: alpha, minimumEffect: effect } = rates
   const ratio = logLikelihood(counts, effect) - logLikelihood(counts, 0)
   // Rates that are large together decide at once: their boundaries would be on the other side of 0.
-  if (ratio >= Math.max(0, Math.log((1 - beta) / alpha)) + BLOCK_MARGIN) return 'worse'
-  if (ratio <= Math.min(0, Math.log(beta / (1 - alpha))) - PASS_MARGIN) return 'not_worse'
+  const upper = Math.max(0, Math.log((1 - beta) / alpha)) + BLOCK_MARGIN
+  const lower = Math.min(0, Math.log(beta / (1 - alpha))) - PASS_MARGIN
+  if (ratio >= upper) return 'worse'
+  if (ratio <= lower) return 'not_worse'
   if (counts.pairs < mostPairs(rates)) return 'continue'
-  return ratio > 0 ? 'worse' : 'not_worse'
+  return ratio > (upper + lower) / 2 ? 'worse' : 'not_worse'
 }
 
 /** Pairs after which the test decides in any case: 1.5 times those of the fixed plan that keeps its error rates at every pass rate. */

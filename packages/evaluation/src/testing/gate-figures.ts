@@ -17,6 +17,8 @@ const LOSS = 0.1
 
 /** Each suite for equal versions and for a candidate that is worse by ten points. */
 export const GATE_HYPOTHESES: readonly GateHypothesis[] = [
+  // Where the results vary most, with the loss.
+  ...both('every case passes with 0.55', () => 0.55),
   ...both('every case passes with 0.7', () => 0.7),
   ...both('every case passes with 0.8', () => 0.8),
   ...both('every case passes with 0.9', () => 0.9),
@@ -88,6 +90,20 @@ export function gateFigures(
     mean_of_informed_plan: mean / informedPlanPairs(cases, rates),
     longest_allowed_pairs: mostPairs(rates),
   }
+}
+
+/**
+ * Mean pairs of both hypotheses of a suite as shares of the plan of the same power: it knows the pass rates beforehand, and errs as often
+ * as the gate did in the simulation. Null: the gate made no error of one kind, and no plan of fixed size does that.
+ */
+export function meansOfEqualPower(
+  { cases }: GateHypothesis,
+  { equal, worse }: { readonly equal: GateFigures; readonly worse: GateFigures },
+): { readonly equal: number; readonly worse: number } | null {
+  const [maximumFalseBlock, maximumFalsePass] = [equal.blocked, 1 - worse.blocked]
+  if (maximumFalseBlock === 0 || maximumFalsePass === 0) return null
+  const pairs = informedPlanPairs(cases, { maximumFalseBlock, maximumFalsePass, minimumEffect: LOSS })
+  return { equal: equal.mean_pairs / pairs, worse: worse.mean_pairs / pairs }
 }
 
 /** Pairs of the usual plan that compares two proportions, where the pass rates are known: no loss is tested with the rates of their mean. */

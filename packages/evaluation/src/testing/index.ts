@@ -1,2 +1,2 @@
 export { RealTimeWork, VirtualServices } from '../audio/virtual-services.ts'
-export { GATE_HYPOTHESES, gateFigures } from './gate-figures.ts'
+export { GATE_HYPOTHESES, gateFigures, meansOfEqualPower } from './gate-figures.ts'

@@ -9,7 +9,7 @@ import { scheduledPairs } from './pair-order.ts'
 import { fixedPlanPairs, mostPairs, sequentialDecision } from './sequential-test.ts'
 
 const RATES = { maximumFalsePass: 0.1, maximumFalseBlock: 0.05, minimumEffect: 0.1 }
-const COMPARISONS = 3000
+const COMPARISONS = 4000
 
 describe('a comparison with a known truth', () => {
   it.each(GATE_HYPOTHESES)(
@@ -22,7 +22,7 @@ describe('a comparison with a known truth', () => {
       expect(figures.interval.high).toBeGreaterThanOrEqual(figures.blocked)
       expect(figures.mean_of_fixed_plan).toBeLessThanOrEqual(0.6)
       expect(figures.longest_pairs).toBeLessThanOrEqual(figures.longest_allowed_pairs)
-      expect(figures.longest_of_fixed_plan).toBeLessThanOrEqual(1.51)
+      expect(figures.longest_of_fixed_plan).toBeLessThanOrEqual(1.5)
     },
   )
 

@@ -24,8 +24,8 @@ type SequentialDecision = 'continue' | 'not_worse' | 'worse'
 /** Pairs at the end of the test, as a multiple of those of the fixed plan. */
 const LONGEST = 1.5
 /** Added to the boundaries, in units of the log ratio: the share of unequal pairs is estimated, and early estimates are noisy. */
-const BLOCK_MARGIN = 0.15
-const PASS_MARGIN = 0.08
+const BLOCK_MARGIN = 0.12
+const PASS_MARGIN = 0.09
 
 /**
  * Decides by a sequential probability ratio test (Wald 1945) whether the candidate is worse by `minimumEffect` or as good as its
@@ -45,9 +45,9 @@ export function sequentialDecision(counts: PairCounts, rates: ErrorRates): Seque
   return ratio > (upper + lower) / 2 ? 'worse' : 'not_worse'
 }
 
-/** Pairs after which the test decides in any case: 1.5 times those of the fixed plan that keeps its error rates at every pass rate. */
+/** Pairs after which the test decides in any case: at most 1.5 times those of the fixed plan that keeps its error rates at every pass rate. */
 export function mostPairs(rates: ErrorRates): number {
-  return Math.max(1, Math.ceil(LONGEST * fixedPlanPairs(rates)))
+  return Math.max(1, Math.floor(LONGEST * fixedPlanPairs(rates)))
 }
 
 /** Largest variance of the difference within a pair of independent trials. */

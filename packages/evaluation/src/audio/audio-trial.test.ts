@@ -122,6 +122,13 @@ describe('a trial with audio', { timeout: 120_000 }, () => {
     expect(second.assertions).toEqual(first.assertions)
   })
 
+  it('is identical for the same seed also where a minute ends in the call', async () => {
+    const at = (ms: number) => run({}, { wallClock: () => Date.UTC(2026, 10, 23, 9) - ms })
+    const first = await at(0)
+    // Between the request ahead of the end of the caller's turn and that end.
+    for (const ms of [4400, 4440]) expect((await at(ms)).record!.utterances).toEqual(first.record!.utterances)
+  })
+
   it('noise, echo and the loss of packets reach the agent', async () => {
     const voice = { voice_id: 'slt' }
     const background = { kind: 'babble', snr_db: 0 }

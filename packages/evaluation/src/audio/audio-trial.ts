@@ -33,6 +33,7 @@ const FIRST_TOKEN_MS: Ms = 200
 const TOKEN_MS: Ms = 10
 const FIRST_AUDIO_MS: Ms = 150
 const NETWORK_MS: Ms = 20
+const MINUTE_MS: Ms = 60_000
 
 /**
  * A runner of trials with audio: a call in virtual time between the simulated caller and the agent, with signalling, media and the voice
@@ -132,11 +133,13 @@ class AudioTrial {
 
   #answer(leg: Parameters<VirtualLine['onOffer']>[0]): TrialCall {
     const { runId, random, testCase } = this.#options
+    // Prompts have the time to the minute: every call begins with one, so that the same seed gives the same call.
+    const callBegunAt = Math.floor(this.#begunAt / MINUTE_MS) * MINUTE_MS
     return agentCall({
       leg,
       agent: this.#agent(),
       time: this.#line.time,
-      wallClock: () => this.#wallClock(),
+      wallClock: () => callBegunAt + this.#line.time.now(),
       random: new SeededRandom(randomUint32(random)),
       runId,
       variables: testCase.dynamic_variables,

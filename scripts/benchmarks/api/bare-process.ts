@@ -1,7 +1,8 @@
 // The baseline: Fastify and pg, a lookup of the key and of the row, without tenancy, roles, validation, idempotency, audit or log.
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import fastify, { type FastifyRequest } from 'fastify'
 import pg from 'pg'
+import { insertsOfAdmission } from './bare-insert.ts'
 import { BARE_PREFIX, type ServerOptions, type ServerReady } from './messages.ts'
 
 const { ownerUrl } = JSON.parse(process.argv[2]!) as ServerOptions
@@ -48,6 +49,24 @@ app.get(`${BARE_PREFIX}/api/v1/agents`, async request => {
     values: [tenant],
   })
   return { agents: rows.slice(0, 50) }
+})
+
+let inserts: ReturnType<typeof insertsOfAdmission> | null = null
+
+app.post(`${BARE_PREFIX}/api/v1/runs`, async (request, reply) => {
+  const tenant = await tenantOf(request)
+  inserts ??= insertsOfAdmission(pool, tenant)
+  const rows = await inserts
+  const runId = randomUUID()
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    for (const { name, text, values } of rows) await client.query({ name, text, values: values(runId) })
+    await client.query('commit')
+  } finally {
+    client.release()
+  }
+  return reply.code(201).send({ run_id: runId })
 })
 
 process.once('disconnect', () => process.exit(0))

@@ -20,7 +20,7 @@ export interface Ask {
   readonly idempotencyKey?: string
 }
 
-/** Path prefix of the bare server, which does only the same lookups as the API. */
+/** Path prefix of the bare server, which does only the same lookups and inserts as the API. */
 export const BARE_PREFIX = '/bare'
 
 /** Lines that a process prints when its planted faults become active, and when they end. */

@@ -136,6 +136,11 @@ export class CallHarness {
     return this.#home
   }
 
+  /** URL of the database for its owner. */
+  get ownerUrl(): string {
+    return this.#ownerUrl
+  }
+
   /** Base URL of the API. */
   get url(): string {
     return this.#demo!.url

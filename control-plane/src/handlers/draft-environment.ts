@@ -1,8 +1,10 @@
+import type { Scope } from '@parley/contract'
 import type { DraftEnvironment } from '@parley/flow'
 import {
   documentsOfDraft,
   existingDocuments,
   type OpenDraft,
+  type Queries,
   referenceTargets,
   searchedGeneration,
 } from '@parley/store'
@@ -13,12 +15,16 @@ export async function draftEnvironmentOf(
   { db, scope, platform }: Pick<Context, 'db' | 'scope' | 'platform'>,
   draft: Pick<OpenDraft, 'telephony'> & { readonly draft_id: string | null },
 ): Promise<DraftEnvironment> {
-  const { models, voices } = await platform.catalogue(scope, db)
+  const [{ models, voices }, references, knowledge] = await Promise.all([
+    platform.catalogue(scope, db),
+    referenceTargets(db, scope, draft),
+    knowledgeOf({ db, scope }, draft.draft_id),
+  ])
   return {
-    ...(await referenceTargets(db, scope, draft)),
+    ...references,
     models: models.map(({ model, kind, provider, ready }) => ({ identity: model, kind, provider, ready })),
     voices: voices.map(({ languages, ...voice }) => ({ ...voice, languages: [...new Set(languages.map(primaryTag))] })),
-    ...(await knowledgeOf({ db, scope }, draft.draft_id)),
+    ...knowledge,
   }
 }
 
@@ -33,14 +39,14 @@ async function knowledgeOf(
   { db, scope }: Pick<Context, 'db' | 'scope'>,
   draftId: string | null,
 ): Promise<Pick<DraftEnvironment, 'knowledge_ready' | 'document_ids'>> {
-  const documents = draftId === null ? [] : await documentsOfDraft(db, scope, draftId)
   const [{ generation }, document_ids] = await Promise.all([
     searchedGeneration(db, scope),
-    existingDocuments(
-      db,
-      scope,
-      documents.filter(id => UUID.test(id)),
-    ),
+    draftId === null ? [] : documentsThatExist(db, scope, draftId),
   ])
   return { knowledge_ready: generation !== null, document_ids }
+}
+
+async function documentsThatExist(db: Queries, scope: Scope, draftId: string): Promise<readonly string[]> {
+  const named = (await documentsOfDraft(db, scope, draftId)).filter(id => UUID.test(id))
+  return named.length === 0 ? [] : existingDocuments(db, scope, named)
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type InputOf, type OperationNamed, Refusal } from '@parley/contract'
-import { judgeDestination, type Plan, unreadyIn } from '@parley/flow'
+import { type DraftEnvironment, judgeDestination, type Plan, unreadyIn } from '@parley/flow'
 import {
   admitRun,
   type DialFacts,
@@ -39,9 +39,14 @@ export async function createRun(body: RunCreation, context: RunContext): Promise
   const publication = await publicationFor(body, context)
   checkChannel(body, publication)
   const webKind = isWeb ? webKindOf(body, context) : null
-  const line = isPhone ? await outboundLine(body, publication.plan, context) : null
+  // Read together; the first reason to refuse is still that of the line.
+  const [found, environment] = await Promise.allSettled([
+    isPhone ? outboundLine(body, publication.plan, context) : null,
+    draftEnvironmentOf(context, { telephony: null, draft_id: null }),
+  ])
+  const line = settledValue(found)
   if (line !== null) checkDestination(body.to, line.facts)
-  await checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, context)
+  checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, settledValue(environment))
   const admission = await admitRun(db, scope, requestOf(body, publication, line, context))
   if (admission.kind === 'refused') {
     const isDailyLimit = admission.reason === 'daily_call_limit'
@@ -57,6 +62,11 @@ export async function createRun(body: RunCreation, context: RunContext): Promise
       ? await issueWebCall(context, run_id, publication.plan.settings.maxCallDurationMs)
       : await issueRoomCall(context, run_id)
   return { ...runBody(await existingRun(context, run_id)), web }
+}
+
+function settledValue<Value>(settled: PromiseSettledResult<Value>): Value {
+  if (settled.status === 'rejected') throw settled.reason
+  return settled.value
 }
 
 /** How the browser connects. */
@@ -167,11 +177,11 @@ const UNREADY = {
 } as const
 
 /** Resources that existed when the version was published may have been deleted since. */
-async function checkReadiness(
+function checkReadiness(
   plan: Plan,
   { line, speaks }: { readonly line: OutboundLine | null; readonly speaks: boolean },
-  context: RunContext,
-): Promise<void> {
+  environment: DraftEnvironment,
+): void {
   const unready = (reason: (typeof UNREADY)[keyof typeof UNREADY], message: string) =>
     new Refusal('capability_unavailable', message, { reason })
   if (line?.facts.has_secret === false)
@@ -179,8 +189,7 @@ async function checkReadiness(
       'secret_unavailable',
       `the password of trunk "${line.trunkId}" was deleted: set auth_secret of the trunk`,
     )
-  const draftEnvironment = await draftEnvironmentOf(context, { telephony: null, draft_id: null })
-  const [first] = unreadyIn(plan, draftEnvironment, { speech: speaks })
+  const [first] = unreadyIn(plan, environment, { speech: speaks })
   if (first === undefined) return
   const { code, message } = first
   throw unready(UNREADY[code as keyof typeof UNREADY], message)

@@ -47,8 +47,8 @@ export function sendBegin(
 }
 
 /**
- * Sends the messages that `queue` queues in one write to the socket. The client would write each message by itself, and system calls
- * would be half of the cost of a read.
+ * Sends the messages that `queue` queues in one write to the socket, with those of other statements that the same callback began. The
+ * client would write each message by itself, and system calls would be half of the cost of a read.
  */
 export function inOneWrite<Result>(client: PoolClient, queue: () => Result): Result {
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
@@ -56,7 +56,8 @@ export function inOneWrite<Result>(client: PoolClient, queue: () => Result): Res
   try {
     return queue()
   } finally {
-    stream.uncork()
+    // After the promises that are settled now, whose reactions may send statements that belong together.
+    process.nextTick(() => stream.uncork())
   }
 }
 

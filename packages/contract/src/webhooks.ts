@@ -38,7 +38,6 @@ export const alertWebhook = z
 interface Webhook {
   /** The operation id in the OpenAPI document. */
   readonly id: string
-  readonly tag: 'runs' | 'alerts'
   readonly summary: string
   readonly body: z.ZodObject
 }
@@ -54,12 +53,11 @@ export const WEBHOOKS: Readonly<Record<string, Webhook>> = {
   'run.analyzed': runWebhookOf('webhooks.run_analyzed', 'The analysis of an ended run is there'),
   'alert.fired': {
     id: 'webhooks.alert_fired',
-    tag: 'alerts',
     summary: 'An alert rule fired whose destination is a webhook',
     body: alertWebhook,
   },
 }
 
 function runWebhookOf(id: string, summary: string): Webhook {
-  return { id, tag: 'runs', summary, body: runWebhook }
+  return { id, summary, body: runWebhook }
 }

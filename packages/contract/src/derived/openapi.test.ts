@@ -110,6 +110,25 @@ describe('the OpenAPI document', () => {
       expect(Object.values((schema.properties ?? {}) as object).some(inline), name).toBe(false)
   })
 
+  it('no webhook has the tag of an operation: generators would write one file over the other', () => {
+    const tags = new Set(described(document).flatMap(({ operation }) => operation.tags))
+    const webhooks = Object.values(document.webhooks) as unknown as { post: Described }[]
+    expect(webhooks.flatMap(({ post }) => post.tags).filter(tag => tags.has(tag))).toEqual([])
+  })
+
+  it('requests and answers have the same enumerations under the same name', () => {
+    const { schemas } = document.components
+    const twice = Object.entries(schemas).filter(([name, { type }]) => type === 'string' && `${name}Input` in schemas)
+    expect(twice.map(([name]) => name)).toEqual([])
+  })
+
+  it('no instant has a bound of its length, which a client that holds it as a time cannot check', () => {
+    const parameters = described(document).flatMap(({ operation }) => operation.parameters ?? [])
+    const instants = parameters.filter(({ schema }) => 'format' in schema && schema.format === 'date-time')
+    expect(instants.length).toBeGreaterThan(3)
+    expect(instants.filter(({ schema }) => 'maxLength' in schema)).toEqual([])
+  })
+
   it('fields may be added to answers, and unknown fields of requests are refused', () => {
     const { Run, RunsCreateRequest } = document.components.schemas
     expect(Run).not.toHaveProperty('additionalProperties')

@@ -60,7 +60,7 @@ export function* openApiSteps(operations: readonly Operation[], baseUrl: string)
     },
     servers: [{ url: baseUrl }],
     security: [{ apiKey: [] }],
-    tags: [...new Set(operations.map(tagOf))].map(name => ({ name })),
+    tags: [...new Set(operations.map(tagOf)), WEBHOOK_TAG].map(name => ({ name })),
     paths,
     webhooks: Object.fromEntries(Object.keys(WEBHOOKS).map(event => [event, { post: webhookObject(event, schemas) }])),
     components: {
@@ -77,6 +77,9 @@ export function* openApiSteps(operations: readonly Operation[], baseUrl: string)
     },
   }
 }
+
+/** Of no operation: generators write the operations of a tag and its webhooks to the same file, one over the other. */
+const WEBHOOK_TAG = 'webhooks'
 
 function tagOf(operation: Operation): string {
   return operation.id.slice(0, operation.id.indexOf('.'))
@@ -106,10 +109,10 @@ function operationObject(operation: Operation, schemas: Components): JsonSchema 
 
 /** A request that Parley sends to a receiver. */
 function webhookObject(event: string, schemas: Components): JsonSchema {
-  const { id, tag, summary, body } = WEBHOOKS[event]!
+  const { id, summary, body } = WEBHOOKS[event]!
   return {
     operationId: id,
-    tags: [tag],
+    tags: [WEBHOOK_TAG],
     summary,
     description: DELIVERY,
     security: [],
@@ -129,13 +132,20 @@ function securityOf({ path }: Operation): readonly JsonSchema[] {
   return path.startsWith('/auth/') ? [{}, { apiKey: [] }] : [{ apiKey: [] }]
 }
 
+/** Clients of typed languages hold an instant as a time, which has no length: what checks one does not compile. */
+function withoutLengthOfInstant(schema: JsonSchema): JsonSchema {
+  if (schema.format !== 'date-time') return schema
+  const { maxLength: _, ...rest } = schema
+  return rest
+}
+
 function parametersOf(part: z.ZodObject | null, place: 'path' | 'query', schemas: Components): JsonSchema[] {
   if (part === null) return []
   return Object.entries(part.shape).map(([name, schema]) => ({
     name,
     in: place,
     required: isRequired(schema),
-    schema: hoisted(schema as z.ZodType, 'input', schemas, pascal(name)),
+    schema: withoutLengthOfInstant(hoisted(schema as z.ZodType, 'input', schemas, pascal(name))),
   }))
 }
 
@@ -247,13 +257,14 @@ function contentOf(media: MediaType, schema: JsonSchema, example?: JsonSchema): 
 /** A reference to the schema, whose named parts are components; `name` is that of a schema that has none. */
 function hoisted(schema: z.ZodType, io: 'input' | 'output', schemas: Components, name: string): JsonSchema {
   const { $defs, ...own } = jsonSchema(schema, io)
-  const ending = io === 'input' ? 'Input' : ''
-  const adapted = (part: unknown) => redirected(io === 'output' ? open(part) : part, ending) as JsonSchema
-  for (const [part, definition] of Object.entries(($defs ?? {}) as Record<string, JsonSchema>))
-    schemas.add(part + ending, adapted(definition))
+  const definitions = ($defs ?? {}) as Record<string, JsonSchema>
+  const named = (part: string, definition = definitions[part]) =>
+    io === 'input' && definition?.type !== 'string' ? `${part}Input` : part
+  const adapted = (part: unknown) => redirected(io === 'output' ? open(part) : part, named) as JsonSchema
+  for (const [part, definition] of Object.entries(definitions)) schemas.add(named(part), adapted(definition))
   const id = schema.meta()?.id
   if (id === undefined) return schemas.place(adapted(own), name)
-  return schemas.add(id + ending, adapted(own))
+  return schemas.add(named(id, own), adapted(own))
 }
 
 /** Answers may gain fields: they do not forbid others. */
@@ -267,14 +278,15 @@ function open(value: unknown): unknown {
   )
 }
 
-function redirected(value: unknown, ending: string): unknown {
-  if (Array.isArray(value)) return value.map(item => redirected(item, ending))
+/** With references to components, by the name of each definition. */
+function redirected(value: unknown, named: (definition: string) => string): unknown {
+  if (Array.isArray(value)) return value.map(item => redirected(item, named))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) =>
       name === '$ref' && typeof member === 'string' && member.startsWith(DEFINITIONS)
-        ? [name, reference(member.slice(DEFINITIONS.length) + ending).$ref]
-        : [name, redirected(member, ending)],
+        ? [name, reference(named(member.slice(DEFINITIONS.length))).$ref]
+        : [name, redirected(member, named)],
     ),
   )
 }

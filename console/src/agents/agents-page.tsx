@@ -7,8 +7,9 @@ import { Link, navigate, useSearch } from '../router.tsx'
 import { Icon } from '../shell/icon.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
-import { Badge, Fault, PageHead } from '../ui/parts.tsx'
+import { Badge, PageHead } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
 
 type Agent = ResultFrom<'agents.get'>
@@ -136,12 +137,7 @@ function NewAgent({ onClose }: { readonly onClose: () => void }) {
           choices={choices('language', ['en', 'es'])}
           defaultValue={language}
         />
-        {create.isError && <Fault error={create.error} />}
-        <div className="form-actions">
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            {text('agents.create')}
-          </button>
-        </div>
+        <FormActions label={text('agents.create')} isPending={create.isPending} error={create.error} />
       </form>
     </Dialog>
   )

@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react'
 import { useTexts } from '../i18n/i18n.tsx'
 import { Icon } from '../shell/icon.tsx'
 import { SelectField, TextArea, TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { placeOf } from './diagnostics.ts'
 import { conditionText, edgesOf, type FlowNode, freeId, instructionOf, type NodeEdge } from './flow-graph.ts'
 import { Problem } from './problem-list.tsx'
@@ -114,11 +115,7 @@ function InstructionForm({ open, node, componentId }: Pick<NodePanelProps, 'open
           <TextArea label={text('node.text')} name="text" defaultValue={instruction.text} rows={6} maxLength={32_768} />
         </>
       )}
-      <div className="form-actions">
-        <button type="submit" className="button primary small" disabled={open.isSaving}>
-          {text('action.save')}
-        </button>
-      </div>
+      <FormActions isPending={open.isSaving} look="primary small" />
     </form>
   )
 }
@@ -218,11 +215,7 @@ function NodeJson({ open, node, componentId }: Pick<NodePanelProps, 'open' | 'no
           defaultValue={JSON.stringify(node, null, 2)}
         />
         {fault && <p className="fault">{text('settings.notJson')}</p>}
-        <div className="form-actions">
-          <button type="submit" className="button small" disabled={open.isSaving}>
-            {text('action.save')}
-          </button>
-        </div>
+        <FormActions isPending={open.isSaving} look="small" />
       </form>
     </details>
   )

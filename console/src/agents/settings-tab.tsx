@@ -2,9 +2,9 @@ import { type FormEvent, useState } from 'react'
 import { useTexts } from '../i18n/i18n.tsx'
 import { GateForm } from '../release/gate-form.tsx'
 import { TextArea, TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { Section } from '../ui/parts.tsx'
 import { shownValue } from './draft-diff.ts'
-import { SaveButton } from './services/save-button.tsx'
 import type { Edits, OpenDraft } from './use-draft.ts'
 
 /** Settings with a form of their own. */
@@ -43,7 +43,7 @@ export function SettingsTab({ open }: { readonly open: OpenDraft }) {
             rows={8}
             maxLength={65_536}
           />
-          <SaveButton open={open} />
+          <FormActions isPending={open.isSaving} />
         </form>
       </Section>
       <GateForm key={JSON.stringify(draft.settings.releaseGate)} open={open} />

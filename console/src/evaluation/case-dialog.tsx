@@ -3,6 +3,7 @@ import { useTexts } from '../i18n/i18n.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Disclosure } from '../ui/disclosure.tsx'
 import { CheckField, SelectField, TextArea, TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import {
   ASSERTION_TYPES,
   type AssertionInput,
@@ -116,14 +117,7 @@ export function CaseDialog({ test, isNew, takenIds, isPending, fault, onSave, on
           </p>
         )}
         {fault}
-        <div className="form-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {text('action.cancel')}
-          </button>
-          <button type="submit" className="button primary" disabled={isPending}>
-            {text('action.save')}
-          </button>
-        </div>
+        <FormActions isPending={isPending} onCancel={onClose} />
       </form>
     </Dialog>
   )

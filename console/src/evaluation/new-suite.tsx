@@ -6,6 +6,7 @@ import { useChange } from '../operations/use-change.ts'
 import { navigate } from '../router.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { Fault } from '../ui/parts.tsx'
 
 /** Creates an empty suite and opens its page. */
@@ -39,12 +40,7 @@ export function NewSuite({ onClose }: { readonly onClose: () => void }) {
           choices={[['', '–'], ...(agents.data?.agents.map(({ ref, name }) => [ref.id, name] as const) ?? [])]}
         />
         {agents.isError && <Fault error={agents.error} />}
-        {create.isError && <Fault error={create.error} />}
-        <div className="form-actions">
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            {text('agents.create')}
-          </button>
-        </div>
+        <FormActions label={text('agents.create')} isPending={create.isPending} error={create.error} />
       </form>
     </Dialog>
   )

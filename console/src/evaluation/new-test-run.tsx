@@ -7,6 +7,7 @@ import { useChange } from '../operations/use-change.ts'
 import { navigate } from '../router.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { Empty, Facts, Fault } from '../ui/parts.tsx'
 import { SuiteChoice } from './suite-choice.tsx'
 import { USD } from './test-run-words.tsx'
@@ -96,15 +97,13 @@ export function NewTestRun({ suite, onClose }: NewTestRunProps) {
         />
         {agents.isError && <Fault error={agents.error} />}
         {body !== null && <Estimate key={JSON.stringify(body)} body={body} />}
-        {start.isError && <Fault error={start.error} />}
-        <div className="form-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {text('action.cancel')}
-          </button>
-          <button type="submit" className="button primary" disabled={start.isPending || body === null}>
-            {text('testRun.start')}
-          </button>
-        </div>
+        <FormActions
+          label={text('testRun.start')}
+          isPending={start.isPending}
+          isIncomplete={body === null}
+          error={start.error}
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   )

@@ -4,7 +4,7 @@ import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { CheckField, SelectField, TextField } from '../ui/fields.tsx'
-import { Fault } from '../ui/parts.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { useChange } from './use-change.ts'
 
 export type Rule = ResultFrom<'alerts.list'>['items'][number]
@@ -76,12 +76,11 @@ export function AlertRuleForm({ rule, onClose }: AlertRuleFormProps) {
         />
         {kind === 'webhook' && <TextField label={text('alerts.url')} name="url" type="url" required maxLength={4096} />}
         {rule !== null && <CheckField label={text('alerts.enabled')} name="enabled" defaultChecked={rule.enabled} />}
-        {save.isError && <Fault error={save.error} />}
-        <div className="form-actions">
-          <button type="submit" className="button primary" disabled={save.isPending}>
-            {text(rule === null ? 'agents.create' : 'action.save')}
-          </button>
-        </div>
+        <FormActions
+          label={text(rule === null ? 'agents.create' : 'action.save')}
+          isPending={save.isPending}
+          error={save.error}
+        />
       </form>
     </Dialog>
   )

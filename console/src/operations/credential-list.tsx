@@ -3,6 +3,7 @@ import { useTexts } from '../i18n/i18n.tsx'
 import { Icon } from '../shell/icon.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { Fault, PageHead } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
@@ -79,7 +80,6 @@ interface CredentialFormProps {
 
 /** Asks for a value, named "value" in the form, and what else belongs to it. */
 export function CredentialForm({ title, value, list, put, onClose, children }: CredentialFormProps) {
-  const { text } = useTexts()
   const change = useChange(list, put)
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -90,12 +90,7 @@ export function CredentialForm({ title, value, list, put, onClose, children }: C
       <form className="form" onSubmit={submit}>
         {children}
         <TextField {...value} name="value" type="password" required />
-        {change.isError && <Fault error={change.error} />}
-        <div className="form-actions">
-          <button type="submit" className="button primary" disabled={change.isPending}>
-            {text('action.save')}
-          </button>
-        </div>
+        <FormActions isPending={change.isPending} error={change.error} />
       </form>
     </Dialog>
   )

@@ -5,6 +5,7 @@ import { useTexts } from '../i18n/i18n.tsx'
 import { Icon } from '../shell/icon.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { CheckField, SelectField, TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { Badge, Fault, PageHead } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
@@ -130,12 +131,7 @@ function NewKey({
           choices={ROLES.map(known => [known, word('role', known)] as const)}
         />
         {role === 'member' && <CheckField label={text('keys.mayDial')} name="can_dial" />}
-        {create.isError && <Fault error={create.error} />}
-        <div className="form-actions">
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            {text('agents.create')}
-          </button>
-        </div>
+        <FormActions label={text('agents.create')} isPending={create.isPending} error={create.error} />
       </form>
     </Dialog>
   )

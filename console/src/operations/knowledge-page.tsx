@@ -6,6 +6,7 @@ import { useTexts } from '../i18n/i18n.tsx'
 import { Icon } from '../shell/icon.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextArea, TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { Badge, Facts, Fault, PageHead, Section, type Tone } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
@@ -177,12 +178,7 @@ function NewDocument({ onClose }: { readonly onClose: () => void }) {
       <form className="form" onSubmit={submit}>
         <TextField label={text('knowledge.title')} name="title" required maxLength={256} />
         <TextArea label={text('knowledge.text')} name="text" required rows={10} maxLength={4_000_000} />
-        {add.isError && <Fault error={add.error} />}
-        <div className="form-actions">
-          <button type="submit" className="button primary" disabled={add.isPending}>
-            {text('flow.add')}
-          </button>
-        </div>
+        <FormActions label={text('flow.add')} isPending={add.isPending} error={add.error} />
       </form>
     </Dialog>
   )

@@ -5,7 +5,7 @@ import { useTexts } from '../i18n/i18n.tsx'
 import { Icon } from '../shell/icon.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/fields.tsx'
-import { Fault } from '../ui/parts.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { useChange } from './use-change.ts'
 
 /** Imports a number that a trunk carries. */
@@ -52,12 +52,7 @@ function NumberForm({ onClose }: { readonly onClose: () => void }) {
           choices={trunks.data?.items.map(({ trunk_id, name }) => [trunk_id, name] as const) ?? []}
         />
         <TextField label={text('agents.name')} name="name" maxLength={256} />
-        {add.isError && <Fault error={add.error} />}
-        <div className="form-actions">
-          <button type="submit" className="button primary" disabled={add.isPending}>
-            {text('number.import')}
-          </button>
-        </div>
+        <FormActions label={text('number.import')} isPending={add.isPending} error={add.error} />
       </form>
     </Dialog>
   )

@@ -4,7 +4,7 @@ import { useTexts } from '../i18n/i18n.tsx'
 import { Icon } from '../shell/icon.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { CheckField, SelectField, TextField } from '../ui/fields.tsx'
-import { Fault } from '../ui/parts.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { useChange } from './use-change.ts'
 
 const KINDS = ['generic_sip', 'carrier_elastic_sip'] as const
@@ -86,12 +86,7 @@ function TrunkForm({ onClose }: { readonly onClose: () => void }) {
           {...(id !== '' && { hint: text('trunk.secretHint', { id: secretOf(id) }) })}
         />
         <CheckField label={text('trunk.mayInbound')} name="inbound" />
-        {create.isError && <Fault error={create.error} />}
-        <div className="form-actions">
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            {text('trunk.new')}
-          </button>
-        </div>
+        <FormActions label={text('trunk.new')} isPending={create.isPending} error={create.error} />
       </form>
     </Dialog>
   )

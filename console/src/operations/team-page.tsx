@@ -6,6 +6,7 @@ import { useTexts } from '../i18n/i18n.tsx'
 import { Icon } from '../shell/icon.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { Empty, Fault, Loading, PageHead, Section } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ConfirmButton } from './confirm-button.tsx'
@@ -156,12 +157,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
             name="role"
             choices={ROLES.map(role => [role, word('role', role)] as const)}
           />
-          {invite.isError && <Fault error={invite.error} />}
-          <div className="form-actions">
-            <button type="submit" className="button primary" disabled={invite.isPending}>
-              {text('team.invite')}
-            </button>
-          </div>
+          <FormActions label={text('team.invite')} isPending={invite.isPending} error={invite.error} />
         </form>
       )}
     </Dialog>

@@ -3,6 +3,7 @@ import type { FormEvent } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
 import { CheckField, TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { Badge, Facts, Fault, Loading, PageHead, Section } from '../ui/parts.tsx'
 import { useChange } from './use-change.ts'
 
@@ -122,12 +123,7 @@ function Settings() {
           defaultValue={retention.document_days ?? ''}
         />
         <CheckField label={text('workspace.listening')} name="listening" defaultChecked={listening_enabled} />
-        {change.isError && <Fault error={change.error} />}
-        <div className="form-actions">
-          <button type="submit" className="button primary" disabled={change.isPending}>
-            {text('action.save')}
-          </button>
-        </div>
+        <FormActions isPending={change.isPending} error={change.error} />
       </form>
     </Section>
   )

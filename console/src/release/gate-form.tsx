@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from 'react'
-import { SaveButton } from '../agents/services/save-button.tsx'
 import type { OpenDraft } from '../agents/use-draft.ts'
 import { SuiteChoice } from '../evaluation/suite-choice.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
 import { TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { Section } from '../ui/parts.tsx'
 import { GATE_RATES, gateOf, percentOf } from './gate-fields.ts'
 
@@ -60,7 +60,7 @@ export function GateForm({ open }: { readonly open: OpenDraft }) {
             />
           </div>
         )}
-        <SaveButton open={open} />
+        <FormActions isPending={open.isSaving} />
       </form>
     </Section>
   )

@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react'
 import { useSession } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
 import { TextField } from '../ui/fields.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 
 interface OverrideProps {
   readonly isPending: boolean
@@ -36,11 +37,7 @@ export function OverrideForm({ isPending, onOverride }: OverrideProps) {
         pattern=".*\S.*"
         maxLength={500}
       />
-      <div className="form-actions">
-        <button type="submit" className="button danger" disabled={isPending}>
-          {text('gate.overrideDo')}
-        </button>
-      </div>
+      <FormActions label={text('gate.overrideDo')} isPending={isPending} look="danger" />
     </form>
   )
 }

@@ -5,7 +5,7 @@ import { useTexts } from '../i18n/i18n.tsx'
 import { navigate } from '../router.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SelectField } from '../ui/fields.tsx'
-import { Fault } from '../ui/parts.tsx'
+import { FormActions } from '../ui/form-actions.tsx'
 import { isEnded, type Run } from './run-words.tsx'
 
 const TARGETS = ['draft', 'own'] as const
@@ -58,12 +58,7 @@ function ReplayDialog({ run, onClose }: { readonly run: Run; readonly onClose: (
           name="after_change"
           choices={AFTER_CHANGE.map(one => [one, word('afterChange', one)])}
         />
-        {replay.isError && <Fault error={replay.error} />}
-        <div className="form-actions">
-          <button type="submit" className="button primary" disabled={replay.isPending}>
-            {text('replay.do')}
-          </button>
-        </div>
+        <FormActions label={text('replay.do')} isPending={replay.isPending} error={replay.error} />
       </form>
     </Dialog>
   )

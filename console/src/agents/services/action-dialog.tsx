@@ -2,10 +2,10 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { useTexts } from '../../i18n/i18n.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextArea, TextField } from '../../ui/fields.tsx'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { Fault } from '../../ui/parts.tsx'
 import type { OpenDraft } from '../use-draft.ts'
 import type { Action } from './action-fields.ts'
-import { SaveButton } from './save-button.tsx'
 
 interface ActionDialogProps {
   readonly open: OpenDraft
@@ -94,7 +94,7 @@ export function ActionDialog({ open, action, onClose }: ActionDialogProps) {
           </p>
         )}
         {sentAt !== null && open.fault !== null && <Fault error={open.fault} />}
-        <SaveButton open={open} />
+        <FormActions isPending={open.isSaving} />
       </form>
     </Dialog>
   )

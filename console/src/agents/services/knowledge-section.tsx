@@ -4,9 +4,9 @@ import { useApi } from '../../api/api.tsx'
 import { useTexts } from '../../i18n/i18n.tsx'
 import { CheckList } from '../../ui/check-list.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { Fault, Section } from '../../ui/parts.tsx'
 import type { OpenDraft } from '../use-draft.ts'
-import { SaveButton } from './save-button.tsx'
 
 type Scope = 'none' | 'all' | 'some'
 
@@ -64,7 +64,7 @@ export function KnowledgeSection({ open }: { readonly open: OpenDraft }) {
             />
           </div>
         )}
-        <SaveButton open={open} />
+        <FormActions isPending={open.isSaving} />
       </form>
     </Section>
   )

@@ -4,10 +4,10 @@ import type { FormEvent } from 'react'
 import { useApi } from '../../api/api.tsx'
 import { useTexts } from '../../i18n/i18n.tsx'
 import { SelectField } from '../../ui/fields.tsx'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { Fault, Loading } from '../../ui/parts.tsx'
 import type { OpenDraft } from '../use-draft.ts'
 import { modelId, serviceChanges, withCurrent } from './choices.ts'
-import { SaveButton } from './save-button.tsx'
 
 type Model = ResultFrom<'models.list'>['items'][number]
 
@@ -52,7 +52,7 @@ export function ModelForm({ open }: { readonly open: OpenDraft }) {
           modelId(llm.model),
         )}
       />
-      <SaveButton open={open} />
+      <FormActions isPending={open.isSaving} />
     </form>
   )
 }

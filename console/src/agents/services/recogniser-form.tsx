@@ -1,10 +1,10 @@
 import type { FormEvent } from 'react'
 import { useTexts } from '../../i18n/i18n.tsx'
 import { SelectField } from '../../ui/fields.tsx'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { Fault, Loading } from '../../ui/parts.tsx'
 import type { OpenDraft } from '../use-draft.ts'
 import { serviceChanges, serviceId, servicesOf, withCurrent } from './choices.ts'
-import { SaveButton } from './save-button.tsx'
 import { useVoices } from './use-catalogue.ts'
 
 /** The speech recogniser of the agent. */
@@ -37,7 +37,7 @@ export function RecogniserForm({ open }: { readonly open: OpenDraft }) {
           serviceId(stt),
         )}
       />
-      <SaveButton open={open} />
+      <FormActions isPending={open.isSaving} />
     </form>
   )
 }

@@ -3,10 +3,10 @@ import { type FormEvent, useState } from 'react'
 import { useApi } from '../../api/api.tsx'
 import { useTexts } from '../../i18n/i18n.tsx'
 import { SelectField } from '../../ui/fields.tsx'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { Fault, Section } from '../../ui/parts.tsx'
 import type { OpenDraft } from '../use-draft.ts'
 import { withCurrent } from './choices.ts'
-import { SaveButton } from './save-button.tsx'
 
 /** The trunk of outbound calls, and the number that they show. */
 export function TelephonySection({ open }: { readonly open: OpenDraft }) {
@@ -57,7 +57,7 @@ export function TelephonySection({ open }: { readonly open: OpenDraft }) {
         )}
         {trunks.isError && <Fault error={trunks.error} />}
         {numbers.isError && <Fault error={numbers.error} />}
-        <SaveButton open={open} />
+        <FormActions isPending={open.isSaving} />
       </form>
     </Section>
   )

@@ -1,10 +1,10 @@
 import { type FormEvent, useState } from 'react'
 import { useTexts } from '../../i18n/i18n.tsx'
 import { SelectField } from '../../ui/fields.tsx'
+import { FormActions } from '../../ui/form-actions.tsx'
 import { Fault, Loading } from '../../ui/parts.tsx'
 import type { OpenDraft } from '../use-draft.ts'
 import { serviceChanges, serviceId, servicesOf, type Voice, withCurrent } from './choices.ts'
-import { SaveButton } from './save-button.tsx'
 import { useVoices } from './use-catalogue.ts'
 import { VoicePreview } from './voice-preview.tsx'
 
@@ -55,7 +55,7 @@ export function VoiceForm({ open }: { readonly open: OpenDraft }) {
         )}
       />
       {chosen !== undefined && <VoicePreview key={`${service} ${voiceId}`} voice={chosen} />}
-      <SaveButton open={open} />
+      <FormActions isPending={open.isSaving} />
     </form>
   )
 }

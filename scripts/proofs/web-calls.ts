@@ -78,10 +78,10 @@ async function proveWebCalls({ count, seconds, line, progress }: ProofOptions): 
   }
 }
 
-/** Opus of a spoken sentence and the silence after it, for which nothing is sent. */
+/** Opus of a spoken sentence and the silence after it. */
 async function spokenPackets(): Promise<Uint8Array[]> {
   await loadOpus()
-  const encoder = codecByName('OPUS').createEncoder('useinbandfec=1;usedtx=1')
+  const encoder = codecByName('OPUS').createEncoder('useinbandfec=1')
   const audio = new Int16Array(PERIOD_PACKETS * FRAME)
   audio.set((await spokenWide('I would like to book an appointment')).subarray(0, audio.length))
   const packet = new Uint8Array(MOST_BYTES)

@@ -14,8 +14,8 @@ const REPORTS = { perSecond: 20, burst: 40 }
 const MAX_UNREAD_BYTES = 262_144
 /** Messages that were sent just before the end still reach the page. */
 const LAST_WORDS_MS = 300
-/** A browser sends nothing while its user is silent: most of the cost of a call is per packet. */
-const OUR_FMTP = 'minptime=10;useinbandfec=1;usedtx=1'
+/** Without DTX: a browser's encoder takes quiet speech for silence. */
+const OUR_FMTP = 'minptime=10;useinbandfec=1'
 
 type Connect = PeerCommand & { readonly type: 'connect' }
 

@@ -27,7 +27,7 @@ interface BrowserStandInOptions {
   readonly receivesOnly?: boolean
   /** Whether it asks for no packets while the agent is silent, as the browser part does; default false. */
   readonly prefersDtx?: boolean
-  /** Opus packets of 20 ms that it sends over and over, from the first on, none for an empty one; then `speak` has no effect. Default none. */
+  /** Opus packets of 20 ms that it sends over and over, from the first on; then `speak` has no effect. Default none. */
   readonly prepared?: readonly Uint8Array[]
   /** Gets the RTP packets of audio instead of `heard`. */
   readonly onPacket?: ((packet: Buffer) => void) | null
@@ -45,8 +45,7 @@ export class BrowserStandIn {
   state = 'new'
   readonly #heard: Int16Array[] = []
   readonly #decoder = codecByName('OPUS').createDecoder()
-  /** A browser does what the engine's answers ask for. */
-  readonly #encoder = codecByName('OPUS').createEncoder(`${FMTP};${DTX}`)
+  readonly #encoder = codecByName('OPUS').createEncoder(FMTP)
   readonly #packet = Buffer.alloc(1500)
   readonly #samples = new Int16Array(1920)
   readonly #options: Required<BrowserStandInOptions>
@@ -106,7 +105,6 @@ export class BrowserStandIn {
     audio.addOpusCodec(PAYLOAD_TYPE, prefersDtx ? `${FMTP};${DTX}` : FMTP)
     if (!receivesOnly) audio.addSSRC(this.#ssrc, 'browser', 'browser', 'microphone')
     const track = connection.addTrack(audio)
-    track.setMediaHandler(new nodeDataChannel.RtcpReceivingSession())
     track.onMessage(packet => this.#hear(packet))
     if (!receivesOnly)
       track.onOpen(() => this.#beginSending(packet => track.isOpen() && track.sendMessageBinary(packet)))
@@ -174,26 +172,21 @@ export class BrowserStandIn {
       const due = Math.floor((performance.now() - this.#startedAt) / FRAME_MS)
       while (this.#sentFrames < due) {
         this.#sentFrames++
-        const packet = this.#nextPacket()
-        if (packet !== null) send(packet)
+        send(this.#nextPacket())
       }
     }, FRAME_MS / 2)
   }
 
-  /** Null: nothing is sent for this silence. */
-  #nextPacket(): Buffer | null {
+  #nextPacket(): Buffer {
     const packet = this.#packet
-    const length = this.#writeAudio()
-    const timestamp = this.#timestamp
-    this.#timestamp = (timestamp + 960) >>> 0
-    if (length === 0) return null
     packet[0] = 0x80
     packet[1] = PAYLOAD_TYPE
     packet.writeUInt16BE(this.#sequence, 2)
-    packet.writeUInt32BE(timestamp, 4)
+    packet.writeUInt32BE(this.#timestamp, 4)
     packet.writeUInt32BE(this.#ssrc, 8)
     this.#sequence = (this.#sequence + 1) & 0xffff
-    return Buffer.from(packet.subarray(0, RTP_HEADER_BYTES + length))
+    this.#timestamp = (this.#timestamp + 960) >>> 0
+    return Buffer.from(packet.subarray(0, RTP_HEADER_BYTES + this.#writeAudio()))
   }
 
   /** Writes the next 20 ms behind the header of the packet; returns how many bytes. */
@@ -205,10 +198,9 @@ export class BrowserStandIn {
       return payload.length
     }
     const frame = new Int16Array(FRAME)
-    const isSilence = this.#spoken === this.#speech.length
     frame.set(this.#speech.subarray(this.#spoken, this.#spoken + FRAME))
     this.#spoken = Math.min(this.#speech.length, this.#spoken + FRAME)
-    return this.#encoder.encode(frame, 0, FRAME, this.#packet, RTP_HEADER_BYTES, isSilence)
+    return this.#encoder.encode(frame, 0, FRAME, this.#packet, RTP_HEADER_BYTES)
   }
 
   #stop(): void {

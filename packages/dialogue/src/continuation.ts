@@ -7,15 +7,16 @@ type Report = { readonly type: 'turn-continued' } | { readonly type: 'turn-settl
 
 /**
  * After a turn: whether the caller goes on. An unfinished turn is settled while the caller has made no sound for 700 ms; new words
- * continue it and end the observation, and so does the next turn. A turn that looked complete is continued only by words that correct
- * it ("no, Wednesday") before the agent's answer is heard: they can be no answer to that.
+ * continue it and end the observation, and so does the next turn. A turn that looked complete is continued, before the agent's answer
+ * is heard, by words that correct it ("no, Wednesday") and by words that began before it was reported and were recognised late: both
+ * can be no answer to what was not heard.
  */
 export class Continuation {
   readonly #report: (report: Report) => void
   #since: Ms | null = null
   #isSettled = false
-  /** The last turn looked complete, and the agent has not spoken since. */
-  #isCorrectable = false
+  /** When the last turn was reported, if it looked complete and the agent has not spoken since. */
+  #completeAt: Ms | null = null
   #deadline: Ms | undefined
 
   constructor(report: (report: Report) => void) {
@@ -26,23 +27,24 @@ export class Continuation {
   turn(now: Ms, isUnfinished: boolean): void {
     if (this.#since !== null) this.#continue()
     this.#since = isUnfinished ? now : null
-    this.#isCorrectable = !isUnfinished
+    this.#completeAt = isUnfinished ? null : now
     this.#isSettled = false
   }
 
-  /** The caller said new words. `correct`: whether they take back what was said before. */
-  words(correct: () => boolean): void {
-    if (this.#since !== null || (this.#isCorrectable && correct())) this.#continue()
+  /** The caller said new words, of which the first began at `startMs`. `correct`: whether they take back what was said before. */
+  words(startMs: Ms, correct: () => boolean): void {
+    const continuesComplete = this.#completeAt !== null && (startMs < this.#completeAt || correct())
+    if (this.#since !== null || continuesComplete) this.#continue()
   }
 
   /** The caller hears the agent. */
   agentSpoke(): void {
-    this.#isCorrectable = false
+    this.#completeAt = null
   }
 
   #continue(): void {
     this.#since = null
-    this.#isCorrectable = false
+    this.#completeAt = null
     this.#report({ type: 'turn-continued' })
   }
 

@@ -63,6 +63,23 @@ describe('a caller who corrects a complete turn', () => {
     expect(kinds(corrected('at ten.'))).not.toContain('turn-continued')
   })
 
+  it.each([
+    [1600, true],
+    [2300, false],
+  ])('words that began at %i ms and were recognised after the turn continue it: %s', (startMs, continues) => {
+    const call = new ScriptedCall().connect()
+    const origin = call.time.now()
+    call.input({ type: 'question', question: { agentWords: 'Which day?', conditions: [], fields: [] } })
+    call.say(1000, 'The second.')
+    call.at(2600, () => {
+      const words = [{ text: 'one, please.', startMs: origin + startMs, endMs: origin + startMs + 250 }]
+      call.input({ type: 'final', text: 'one, please.', words, fromFinalize: false })
+    })
+    call.runTo(5000)
+    expect(call.turns.map(({ text }) => text)).toEqual(['The second.', 'one, please.'])
+    expect(kinds(call).includes('turn-continued')).toBe(continues)
+  })
+
   it('a correction of what the agent has begun to say is a turn of its own', () => {
     const call = corrected('no, Wednesday.', line => line.agentSpeaks(1700, 1900))
     expect(kinds(call)).not.toContain('turn-continued')

@@ -142,8 +142,8 @@ export type DialogueOutput =
   /** After a turn that looked unfinished, until the next turn: the caller has made no sound for 700 ms, or makes one again. */
   | { readonly type: 'turn-settled'; readonly settled: boolean }
   /**
-   * The caller went on after a turn that looked unfinished, or corrected a complete one before the agent's answer was heard: new words
-   * were recognised, which become the next turn.
+   * The caller went on after a turn that looked unfinished; or, before the agent's answer was heard, corrected a complete one or had
+   * begun to go on before its end. New words were recognised, which become the next turn.
    */
   | { readonly type: 'turn-continued' }
   /** The caller's turn may be over with this text: generation of the answer may start. A `turn`, another candidate or `candidate-withdrawn` follows. */

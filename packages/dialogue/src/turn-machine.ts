@@ -240,7 +240,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       if (aside !== null) this.#emit({ type: 'aside', turn: aside })
     }
     if (isNew) {
-      this.#continuation.words(() => this.#judge.isCorrection(this.#words.all))
+      const unreported = this.#words.all
+      this.#continuation.words(unreported[0]?.startMs ?? now, () => this.#judge.isCorrection(unreported))
       this.#voice.word(now)
       this.#silenceTimers.callerActed(now)
     }

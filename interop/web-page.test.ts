@@ -31,6 +31,8 @@ const INTERRUPTED_MS = 3000
 const ANSWERED_MS = 20_000
 /** Sound of the agent for which the echo is judged, in steps of 10 ms. */
 const JUDGED_STEPS = 1200
+/** Own utterances that an agent takes for the caller's after which no more are awaited. */
+const JUDGED_INTERRUPTIONS = 12
 
 const spokenBy = ({ utterances }: PageLog, role: string) => utterances.filter(utterance => utterance.role === role)
 /** Of the microphone in the page. */
@@ -154,7 +156,12 @@ describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeou
     await page.begin(access, { microphone: { echoCancellation, noiseSuppression: false, autoGainControl: false } })
     const log = await eventually(
       () => page.log(),
-      ({ levels, error }) => error !== null || levels.filter(([, , agent]) => agent > 0.01).length > JUDGED_STEPS,
+      current => {
+        const { levels, error } = current
+        const isJudged = levels.filter(([, , agent]) => agent > 0.01).length > JUDGED_STEPS
+        // An agent that interrupts itself again and again says little in two minutes.
+        return error !== null || isJudged || spokenBy(current, 'user').length >= JUDGED_INTERRUPTIONS
+      },
       SOON_MS,
     )
     await page.hangUp()

@@ -44,7 +44,7 @@ interface ThreadSession {
 }
 
 /**
- * One media thread: wakes every 2.5 ms, with few calls every 5 or 10 ms, on absolute deadlines, sends for the calls whose slot it is, and processes
+ * One media thread: wakes every 2.5 ms on absolute deadlines, sends for the calls whose slot it is, and processes
  * arrivals. Sends go first because they have a deadline. The loop suits both packet layers: the portable one yields to
  * the event loop in `wait`; the native one sleeps there and returns at once, so commands are taken from the port
  * directly and nothing else relies on the event loop.
@@ -112,7 +112,7 @@ export class MediaThreadLoop {
       if (this.#sessions.size === 0) await this.#untilWanted()
       lastWake = Math.max(lastWake, this.#wakeAt(this.#io.now()))
       const waitFrom = this.#io.now()
-      await this.#io.wait(this.#gridStart + this.#slots.wakeAfter(lastWake) * WAKE_MS)
+      await this.#io.wait(this.#gridStart + (lastWake + 1) * WAKE_MS)
       this.#nowMs = this.#io.now()
       this.#waitedMs += this.#nowMs - waitFrom
       this.#drainCommands()
@@ -228,7 +228,7 @@ export class MediaThreadLoop {
    */
   #receive(wake: number): void {
     const batch = this.#incoming
-    const until = this.#gridStart + this.#slots.wakeAfter(wake) * WAKE_MS
+    const until = this.#gridStart + (wake + 1) * WAKE_MS
     let taken = 0
     for (;;) {
       const count = this.#io.poll(batch)

@@ -22,28 +22,6 @@ describe('send slots', () => {
     expect(slots.count).toBe(63)
   })
 
-  it('few calls are sent in few slots, and the thread wakes for these only', () => {
-    const slots = new SendSlots<string>()
-    const used = (calls: number) => {
-      while (slots.count < calls) slots.add('call', 20)
-      const wakes: number[] = []
-      for (let wake = slots.wakeAfter(0); wake <= 8; wake = slots.wakeAfter(wake)) wakes.push(wake)
-      return wakes
-    }
-    expect(used(1)).toEqual([4, 8])
-    expect(used(8)).toEqual([4, 8])
-    expect(used(32)).toEqual([2, 4, 6, 8])
-    expect(used(33)).toEqual(range(1, 9))
-  })
-
-  it('a call keeps its slot, and the thread wakes for it, when the others have ended', () => {
-    const slots = new SendSlots<string>()
-    const calls = range(0, 64).map(i => slots.add(`call ${i}`, 20))
-    const last = calls.findLast(call => call.slot === 5)!
-    for (const call of calls) if (call !== last) slots.remove(call)
-    expect([slots.wakeAfter(0), slots.wakeAfter(4), slots.wakeAfter(5)]).toEqual([4, 5, 8])
-  })
-
   it('each call sends once per packet time, on its own grid', () => {
     for (const ptime of [10, 20, 30, 40, 50, 60]) {
       const slots = new SendSlots<string>()

@@ -5,10 +5,6 @@ export const WAKE_MS: Ms = 2.5
 /** Number of slots in 20 ms: a call sends in one of them and keeps it. */
 export const SEND_SLOTS = 8
 
-/** Up to this many calls are sent in every fourth slot, up to `CALLS_OF_FOUR` in every other one: a wake costs more than a packet. */
-const CALLS_OF_TWO = 8
-const CALLS_OF_FOUR = 32
-
 /** One call's place in the grid. Times are counted in wakes (quanta of 2.5 ms) since the thread's grid began. */
 export interface SendSlot<Owner> {
   readonly owner: Owner
@@ -21,8 +17,8 @@ export interface SendSlot<Owner> {
 
 /**
  * Spreads calls over eight slots per 20 ms, so that the last of a thousand packets is not late because the others go
- * first; few calls are in two or four slots, so that the thread wakes less often. A call keeps its slot; a new one takes the emptiest. A packet time other than 20 ms runs on its own grid of
- * that period, starting in the slot (30 ms alternates between two slots).
+ * first. A call keeps its slot; a new one takes the emptiest. A packet time other than 20 ms runs on its own grid of that period,
+ * starting in the slot (30 ms alternates between two slots).
  */
 export class SendSlots<Owner> {
   readonly #load = new Float64Array(SEND_SLOTS)
@@ -43,7 +39,7 @@ export class SendSlots<Owner> {
     const periodWakes = Math.round(ptimeMs / WAKE_MS)
     let slot = 0
     let least = Number.POSITIVE_INFINITY
-    for (let candidate = 0; candidate < SEND_SLOTS; candidate += strideOf(this.#count + 1)) {
+    for (let candidate = 0; candidate < SEND_SLOTS; candidate++) {
       const load = this.#load[candidate]! + (visitsBoth(periodWakes) ? this.#load[opposite(candidate)]! : 0)
       if (load < least) {
         least = load
@@ -71,14 +67,6 @@ export class SendSlots<Owner> {
     }
     this.#account(entry, -1)
     this.#count--
-  }
-
-  /** The first wake after `wake` at which calls have a slot; at most 10 ms later, because packets are received at wakes as well. */
-  wakeAfter(wake: number): number {
-    const stride = strideOf(this.#count)
-    let next = wake + 1
-    while (next % stride !== 0 && this.#entries[next % SEND_SLOTS]!.length === 0) next++
-    return next
   }
 
   /**
@@ -110,12 +98,6 @@ export class SendSlots<Owner> {
       this.#load[entry.slot]! += share
     }
   }
-}
-
-/** Wakes from one slot that is used to the next. */
-function strideOf(calls: number): number {
-  if (calls <= CALLS_OF_TWO) return 4
-  return calls <= CALLS_OF_FOUR ? 2 : 1
 }
 
 /** Whether a period has an odd number of 10 ms: it alternates between its slot and the one 10 ms away. */

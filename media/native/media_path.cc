@@ -111,7 +111,7 @@ void prefetch_call(const Entry* entry) {
 void prefetch_sent(const Entry* entry) {
   if (entry == nullptr) return;
   const Call& call = entry->call;
-  prefetch(call.seals, call.seals == nullptr ? 0 : offsetof(RtpTransform, plaintext));
+  prefetch(call.seals, call.seals == nullptr ? 0 : offsetof(RtpTransform, cipher));
   prefetch(call.rings.next_outbound(), kUsualSamples * sizeof(int16_t));
   if (call.is_recorded) prefetch(call.recording.next_right(), kUsualSamples);
 }
@@ -119,7 +119,7 @@ void prefetch_sent(const Entry* entry) {
 void prefetch_received(const Entry* entry) {
   if (entry == nullptr) return;
   const Call& call = entry->call;
-  prefetch(call.opens, call.opens == nullptr ? 0 : offsetof(RtpTransform, plaintext));
+  prefetch(call.opens, call.opens == nullptr ? 0 : offsetof(RtpTransform, cipher));
   prefetch(&call.page->voice, sizeof(VoiceMemory));
   prefetch(call.page->history, sizeof call.page->history);
   prefetch(call.rings.next_heard(), kUsualSamples * sizeof(int16_t));

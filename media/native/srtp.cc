@@ -14,6 +14,7 @@ namespace parley {
 RtpTransform::~RtpTransform() {
   EVP_CIPHER_CTX_free(cipher);
   OPENSSL_cleanse(salt, sizeof salt);
+  OPENSSL_cleanse(&hardware, sizeof hardware);
   OPENSSL_cleanse(&inner, sizeof inner);
   OPENSSL_cleanse(&outer, sizeof outer);
 }
@@ -25,7 +26,6 @@ constexpr size_t kGcmTagBytes = 16;
 constexpr size_t kHashKeyBytes = 20;
 constexpr size_t kHashBlockBytes = 64;
 constexpr size_t kRolloverBytes = 4;
-constexpr size_t kBlockBytes = 16;
 constexpr napi_type_tag kTypeTag = {0x2f0c3a7be9d14b6cULL, 0x8a51d07c64f3e218ULL};
 
 void write32(uint8_t* to, uint32_t value) {
@@ -37,7 +37,7 @@ void exclusive_or32(uint8_t* to, uint32_t value) {
 }
 
 /** The packet's IV (RFC 3711 section 4.1.1, RFC 7714 section 8.1). */
-void write_iv(const RtpTransform* transform, const Packet& packet, uint8_t (&iv)[kBlockBytes]) {
+void write_iv(const RtpTransform* transform, const Packet& packet, uint8_t (&iv)[kAesBlockBytes]) {
   memset(iv, 0, sizeof iv);
   memcpy(iv, transform->salt, transform->is_gcm ? kGcmSaltBytes : kSaltBytes);
   uint8_t* ssrc = iv + (transform->is_gcm ? 2 : 4);
@@ -49,7 +49,7 @@ void write_iv(const RtpTransform* transform, const Packet& packet, uint8_t (&iv)
 
 /** Starts GCM with the packet's IV. */
 bool begin(RtpTransform* transform, const Packet& packet, bool encrypts) {
-  uint8_t iv[kBlockBytes];
+  uint8_t iv[kAesBlockBytes];
   write_iv(transform, packet, iv);
   return EVP_CipherInit_ex(transform->cipher, nullptr, nullptr, nullptr, iv, encrypts ? 1 : 0) == 1;
 }
@@ -61,23 +61,28 @@ bool apply(RtpTransform* transform, const uint8_t* from, uint8_t* to, size_t len
 }
 
 /**
- * Counter mode encrypts and decrypts alike: `header` to before `end`, to `to`, which may be its place. The counter blocks are encrypted here, because
- * to set the IV of OpenSSL's own counter mode costs more than the cipher itself does for a packet of 20 ms.
+ * Counter mode encrypts and decrypts alike: `header` to before `end`, to `to`, which may be its place. Without the processor's instructions the
+ * counter blocks are encrypted by OpenSSL as blocks, because to set the IV of its own counter mode costs more than the cipher itself does for a packet of
+ * 20 ms.
  */
 bool counter_mode(RtpTransform* transform, const Packet& packet, size_t end, uint8_t* to) {
   if (end <= packet.header) return true;
   const size_t length = end - packet.header;
-  uint8_t iv[kBlockBytes];
-  uint8_t stream[kMostPacketBytes + kBlockBytes];
-  const size_t blocks = (length + kBlockBytes - 1) / kBlockBytes;
-  if (blocks * kBlockBytes > sizeof stream) return false;
+  uint8_t iv[kAesBlockBytes];
+  const size_t blocks = (length + kAesBlockBytes - 1) / kAesBlockBytes;
+  if (blocks * kAesBlockBytes > kMostPacketBytes + kAesBlockBytes) return false;
   write_iv(transform, packet, iv);
+  if (transform->uses_hardware) {
+    counter_mode(transform->hardware, iv, packet.bytes + packet.header, to, length);
+    return true;
+  }
+  uint8_t stream[kMostPacketBytes + kAesBlockBytes];
   for (size_t block = 0; block < blocks; block++) {
     // The last two bytes count blocks, of which a packet has fewer than 256.
-    iv[kBlockBytes - 1] = static_cast<uint8_t>(block);
-    memcpy(stream + block * kBlockBytes, iv, kBlockBytes);
+    iv[kAesBlockBytes - 1] = static_cast<uint8_t>(block);
+    memcpy(stream + block * kAesBlockBytes, iv, kAesBlockBytes);
   }
-  if (!apply(transform, stream, stream, blocks * kBlockBytes)) return false;
+  if (!apply(transform, stream, stream, blocks * kAesBlockBytes)) return false;
   const uint8_t* payload = packet.bytes + packet.header;
   for (size_t i = 0; i < length; i++) to[i] = payload[i] ^ stream[i];
   return true;
@@ -86,6 +91,10 @@ bool counter_mode(RtpTransform* transform, const Packet& packet, size_t end, uin
 /** HMAC-SHA1 of the first `length` bytes and of the rollover counter, which is not sent. */
 void hash(const RtpTransform* transform, const uint8_t* bytes, size_t length, uint64_t index,
           uint8_t (&digest)[SHA_DIGEST_LENGTH]) {
+  if (transform->uses_hardware) {
+    hmac_sha1(transform->hardware, bytes, length, static_cast<uint32_t>(index >> 16), digest);
+    return;
+  }
   uint8_t rollover[kRolloverBytes];
   write32(rollover, static_cast<uint32_t>(index >> 16));
   SHA_CTX state = transform->inner;
@@ -246,22 +255,27 @@ const EVP_CIPHER* cipher_of(size_t key_bytes, bool is_gcm) {
   return is_gcm ? EVP_aes_256_gcm() : EVP_aes_256_ecb();
 }
 
-/** new RtpTransform(encryption, authentication, salt, tagBytes): a salt of 12 bytes is that of GCM, of 14 that of counter mode. */
+/**
+ * new RtpTransform(encryption, authentication, salt, tagBytes, hardware): a salt of 12 bytes is that of GCM, of 14 that of counter mode;
+ * `hardware`: whether counter mode uses the processor's instructions, where it has them, instead of OpenSSL.
+ */
 napi_value construct(napi_env env, napi_callback_info info) {
-  size_t count = 4;
-  napi_value arguments[4];
+  size_t count = 5;
+  napi_value arguments[5];
   napi_value self = nullptr;
   napi_value target = nullptr;
   void* data[3] = {};
   size_t length[3] = {};
   uint32_t tag_bytes = 0;
+  bool allows_hardware = false;
   bool ok = napi_get_cb_info(env, info, &count, arguments, &self, nullptr) == napi_ok &&
-            napi_get_new_target(env, info, &target) == napi_ok && target != nullptr && count == 4;
+            napi_get_new_target(env, info, &target) == napi_ok && target != nullptr && count == 5;
   for (int i = 0; ok && i < 3; i++) ok = array_of(env, arguments[i], napi_uint8_array, &data[i], &length[i]);
   ok = ok && whole(env, arguments[3], kGcmTagBytes, &tag_bytes) && (length[0] == 16 || length[0] == 32);
   const bool is_gcm = length[2] == kGcmSaltBytes;
   ok = ok && (is_gcm ? tag_bytes == kGcmTagBytes : length[1] == kHashKeyBytes && length[2] == kSaltBytes);
-  if (!ok) return fail(env, "new RtpTransform takes a key of 16 or 32 bytes, one of 20, a salt and the length of the tag");
+  ok = ok && napi_get_value_bool(env, arguments[4], &allows_hardware) == napi_ok;
+  if (!ok) return fail(env, "new RtpTransform takes a key of 16 or 32 bytes, one of 20, a salt, the length of the tag and a boolean");
   RtpTransform* transform = new (std::nothrow) RtpTransform();
   if (transform == nullptr) return fail(env, "out of memory");
   transform->is_gcm = is_gcm;
@@ -273,6 +287,8 @@ napi_value construct(napi_env env, napi_callback_info info) {
   }
   transform->cipher = EVP_CIPHER_CTX_new();
   const uint8_t* key = static_cast<uint8_t*>(data[0]);
+  transform->uses_hardware = allows_hardware && !is_gcm && has_hardware_crypto();
+  if (transform->uses_hardware) prepare_keys(&transform->hardware, key, length[0], static_cast<uint8_t*>(data[1]));
   if (transform->cipher == nullptr ||
       EVP_CipherInit_ex(transform->cipher, cipher_of(length[0], is_gcm), nullptr, key, nullptr, 1) != 1 ||
       EVP_CIPHER_CTX_set_padding(transform->cipher, 0) != 1) {

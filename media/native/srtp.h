@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hardware_crypto.h"
+
 namespace parley {
 
 /** PACKET_SLOT_BYTES of packet-io.ts. */
@@ -21,11 +23,14 @@ constexpr uint64_t kPacketIndices = UINT64_C(1) << 48;
 struct RtpTransform {
   /** With OpenSSL's context, about. */
   static constexpr int64_t kHeldBytes = 3072;
+  size_t tag_bytes = 0;
+  bool is_gcm = false;
+  /** Of counter mode: by the processor's instructions; then `cipher`, `inner` and `outer` are not used. */
+  bool uses_hardware = false;
+  uint8_t salt[kSaltBytes] = {};
+  HardwareKeys hardware = {};
   /** Kept with its key; of counter mode it encrypts single blocks. */
   EVP_CIPHER_CTX* cipher = nullptr;
-  bool is_gcm = false;
-  size_t tag_bytes = 0;
-  uint8_t salt[kSaltBytes] = {};
   /** SHA-1 after the block of the key, inner and outer (RFC 2104). */
   SHA_CTX inner = {};
   SHA_CTX outer = {};

@@ -9,12 +9,16 @@ import type { RtpTransform } from '../srtp/srtp-transform.ts'
 /** Exports of media/native/*.cc, which validate their arguments and throw a TypeError or RangeError. */
 export interface NativeAddon {
   readonly PacketIo: new (now: Ms) => NativeSockets
-  /** A salt of 12 bytes is that of AES-GCM, one of 14 that of AES in counter mode with HMAC-SHA1. */
+  /**
+   * A salt of 12 bytes is that of AES-GCM, one of 14 that of AES in counter mode with HMAC-SHA1. `hardware`: whether counter mode uses the
+   * processor's instructions where it has them.
+   */
   readonly RtpTransform: new (
     encryption: Uint8Array,
     authentication: Uint8Array,
     salt: Uint8Array,
     tagBytes: number,
+    hardware: boolean,
   ) => Omit<RtpTransform, 'overhead'>
   /** `coefficients`: of the DTMF tones, `DTMF_COEFFICIENTS`. */
   readonly MediaPath: new (

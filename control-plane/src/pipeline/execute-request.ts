@@ -143,7 +143,7 @@ function consumed(): Refusal {
 }
 
 /** Claims the idempotency record, changes data, and stores audit item and answer in one transaction. */
-function executeTransaction(
+async function executeTransaction(
   dependencies: PipelineDependencies,
   request: PreparedRequest,
   effects: SideEffects,
@@ -155,19 +155,20 @@ function executeTransaction(
     // A retried transaction starts without the effects of the attempt that was rolled back.
     clearSideEffects(effects)
     const stored = await storedAnswer(dependencies, request, tx)
-    if (stored !== null) return stored
-    const answer = checkedAnswer(
-      route,
-      await route.handler(request.input, { ...contextOf(dependencies, request, effects, tx), offload }),
-    )
-    // Sent together: neither depends on the other.
-    await Promise.all([
-      audit(tx, request, effects, 'allowed'),
-      record === null ? undefined : keepAnswer(tx, scope, sealer, record, { status: answer.status, body: answer.text }),
-    ])
-    return answer
+    if (stored !== null) return { answer: stored, isNew: false }
+    const context = { ...contextOf(dependencies, request, effects, tx), offload }
+    return { answer: checkedAnswer(route, await route.handler(request.input, context)), isNew: true }
   }
-  return withOffloading(offload => transactionOrRefusal(dependencies.database, scope, attempt(offload)))
+  const lastWrites = async (tx: Queries, { answer, isNew }: { answer: CheckedAnswer; isNew: boolean }) =>
+    isNew &&
+    Promise.all([
+      audit(tx, request, effects, 'allowed'),
+      record === null ? null : keepAnswer(tx, scope, sealer, record, { status: answer.status, body: answer.text }),
+    ])
+  const { answer } = await withOffloading(offload =>
+    transactionOrRefusal(dependencies.database, scope, attempt(offload), lastWrites),
+  )
+  return answer
 }
 
 /** Commits the intent before the external request and the result after it; no connection is held in between. */

@@ -4,6 +4,7 @@ import { type Random, randomBelow } from '@parley/kernel'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
 import { type KeysetColumn, type Page, type PageRequest, readPage } from './keyset.ts'
+import { PreparedQuery } from './prepared-query.ts'
 import type { PresentedKey } from './presented-key.ts'
 import type { Queries } from './protocol.ts'
 
@@ -95,11 +96,22 @@ export async function lockPresentedKey(
 ): Promise<boolean> {
   // Sent together. The second statement's snapshot is taken once the lock is held.
   const [, found] = await Promise.all([
-    sql`select pg_advisory_xact_lock_shared(${lockOfKey(key_id)})`.execute(tx),
-    tx
+    sharedKeyLock.execute(tx, { key_id }),
+    presentedKey.first(tx, { tenant_id: scope.tenant_id, key_id, secret_hash }),
+  ])
+  return found !== undefined
+}
+
+const sharedKeyLock = new PreparedQuery(
+  (_, { key_id }: { readonly key_id: string }) => sql`select pg_advisory_xact_lock_shared(${lockOfKey(key_id)})`,
+)
+
+const presentedKey = new PreparedQuery(
+  (db, { tenant_id, key_id, secret_hash }: PresentedKey & { readonly tenant_id: string }) =>
+    db
       .selectFrom('api_keys')
       .select('key_id')
-      .where('tenant_id', '=', scope.tenant_id)
+      .where('tenant_id', '=', tenant_id)
       .where('key_id', '=', key_id)
       .where(isActive)
       .where(({ eb, and, or }) =>
@@ -107,14 +119,11 @@ export async function lockPresentedKey(
           eb('secret_hash', '=', secret_hash),
           and([eb('previous_hash', '=', secret_hash), eb('previous_until', '>', sql<string>`clock_timestamp()`)]),
         ]),
-      )
-      .executeTakeFirst(),
-  ])
-  return found !== undefined
-}
+      ),
+)
 
 function lockOfKey(keyId: string) {
-  return sql`hashtextextended(${`key/${keyId}`}, 0)`
+  return sql`hashtextextended('key/' || ${keyId}::text, 0)`
 }
 
 /** Waits until no transaction relies on the key any more, and makes later ones wait until this one ends. */

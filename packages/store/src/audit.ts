@@ -1,6 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { type KeysetColumn, type Page, readPage } from './keyset.ts'
+import { PreparedQuery } from './prepared-query.ts'
 import type { Queries } from './protocol.ts'
 import type { StoredPrincipal } from './stored-principal.ts'
 
@@ -38,19 +39,27 @@ const NEWEST_FIRST: readonly KeysetColumn<AuditRow>[] = [
 
 /** Writes an audit entry in the transaction of the action. */
 export async function writeAudit(tx: Queries, scope: Scope, entry: AuditEntry): Promise<void> {
-  await tx
-    .insertInto('audit')
-    .values({
-      tenant_id: scope.tenant_id,
-      principal: JSON.stringify(entry.principal),
-      action: entry.action,
-      resource_kind: entry.resource?.kind ?? null,
-      resource_id: entry.resource?.id ?? null,
-      outcome: entry.outcome,
-      request_id: entry.request_id,
-    })
-    .execute()
+  await newEntry.execute(tx, {
+    tenant_id: scope.tenant_id,
+    principal: JSON.stringify(entry.principal),
+    action: entry.action,
+    resource_kind: entry.resource?.kind ?? null,
+    resource_id: entry.resource?.id ?? null,
+    outcome: entry.outcome,
+    request_id: entry.request_id,
+  })
 }
+
+interface NewEntry extends Omit<AuditRow, 'audit_id' | 'occurred_at' | 'principal'> {
+  readonly tenant_id: string
+  /** JSON. */
+  readonly principal: string
+}
+
+const newEntry = new PreparedQuery(
+  (db, { tenant_id, principal, action, resource_kind, resource_id, outcome, request_id }: NewEntry) =>
+    db.insertInto('audit').values({ tenant_id, principal, action, resource_kind, resource_id, outcome, request_id }),
+)
 
 /** Lists audit entries, newest first. Throws the refusal `invalid_cursor`. */
 export function listAudit(db: Queries, scope: Scope, filter: AuditFilter): Promise<Page<AuditRow>> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
+import { PreparedQuery } from './prepared-query.ts'
 import type { Queries, Sealer } from './protocol.ts'
 
 /** A request that acts once, however often it is sent. */
@@ -46,25 +47,12 @@ export interface IntentLease {
  * `in_progress`. A rolled-back transaction frees it.
  */
 export async function claim(tx: Queries, scope: Scope, sealer: Sealer, request: IdempotentRequest): Promise<Claim> {
-  const lock = await sql<{ got: boolean }>`select pg_try_advisory_xact_lock(${lockOf(scope, request)}) as got`.execute(
-    tx,
-  )
-  if (lock.rows[0]?.got !== true) return { state: 'in_progress' }
-  // A separate statement, so that its snapshot contains what the lock's last holder committed.
-  const record = await tx
-    .selectFrom('idempotency')
-    .where(isRecordOf(scope, request))
-    .select([
-      'request_hash',
-      'status',
-      'answer',
-      'intent',
-      sql<boolean>`coalesce(lease_until > clock_timestamp(), false)`.as('is_leased'),
-      sql<boolean>`coalesce(created_at < clock_timestamp() - ${request.deliversOnceMs ?? null}::float8 * interval '1 ms', false)`.as(
-        'is_late',
-      ),
-    ])
-    .executeTakeFirst()
+  // Sent together. The snapshot of the second statement contains what the lock's last holder committed.
+  const [lock, record] = await Promise.all([
+    tryLock.first(tx, { lock: lockOf(scope, request) }),
+    storedRecord.first(tx, { ...keyOf(scope, request), deliversOnceMs: request.deliversOnceMs ?? null }),
+  ])
+  if (lock?.got !== true) return { state: 'in_progress' }
   if (record === undefined) return { state: 'fresh' }
   if (!record.request_hash.equals(request.requestHash)) return { state: 'conflict' }
   if (record.status !== null && (record.answer === null || record.is_late)) return { state: 'consumed' }
@@ -75,6 +63,33 @@ export async function claim(tx: Queries, scope: Scope, sealer: Sealer, request: 
   return record.is_leased ? { state: 'in_progress' } : { state: 'lapsed', intent: record.intent ?? {} }
 }
 
+const tryLock = new PreparedQuery(
+  (_, { lock }: { readonly lock: string }) => sql<{ got: boolean }>`select pg_try_advisory_xact_lock(${lock}) as got`,
+)
+
+const storedRecord = new PreparedQuery(
+  (
+    db,
+    { tenant_id, principal, operation, key, deliversOnceMs }: RecordKey & { readonly deliversOnceMs: number | null },
+  ) =>
+    db
+      .selectFrom('idempotency')
+      .where('tenant_id', '=', tenant_id)
+      .where('principal', '=', principal)
+      .where('operation', '=', operation)
+      .where('key', '=', key)
+      .select([
+        'request_hash',
+        'status',
+        'answer',
+        'intent',
+        sql<boolean>`coalesce(lease_until > clock_timestamp(), false)`.as('is_leased'),
+        sql<boolean>`coalesce(created_at < clock_timestamp() - ${deliversOnceMs}::float8 * interval '1 ms', false)`.as(
+          'is_late',
+        ),
+      ]),
+)
+
 /** Stores the response of a claimed request, in the transaction of its changes. */
 export async function keepAnswer(
   tx: Queries,
@@ -83,11 +98,28 @@ export async function keepAnswer(
   request: IdempotentRequest,
   answer: KeptAnswer,
 ): Promise<void> {
-  await tx
-    .insertInto('idempotency')
-    .values({ ...keyOf(scope, request), request_hash: request.requestHash, ...sealed(scope, sealer, request, answer) })
-    .execute()
+  const { requestHash: request_hash } = request
+  await answeredRecord.execute(tx, {
+    ...keyOf(scope, request),
+    request_hash,
+    ...sealed(scope, sealer, request, answer),
+  })
 }
+
+const answeredRecord = new PreparedQuery(
+  (
+    db,
+    {
+      tenant_id,
+      principal,
+      operation,
+      key,
+      request_hash,
+      status,
+      answer,
+    }: RecordKey & { readonly request_hash: Buffer; readonly status: number; readonly answer: Buffer },
+  ) => db.insertInto('idempotency').values({ tenant_id, principal, operation, key, request_hash, status, answer }),
+)
 
 /** Stores what an external operation is about to do, before its external call; for a claim that is `fresh` or `lapsed`. */
 export async function keepIntent(
@@ -165,7 +197,14 @@ export function answerSealContext(scope: Scope, request: Omit<IdempotentRequest,
   return JSON.stringify(['idempotency', scope.tenant_id, request.principal, request.operation, request.key])
 }
 
-function keyOf(scope: Scope, { principal, operation, key }: IdempotentRequest) {
+interface RecordKey {
+  readonly tenant_id: string
+  readonly principal: string
+  readonly operation: string
+  readonly key: string
+}
+
+function keyOf(scope: Scope, { principal, operation, key }: IdempotentRequest): RecordKey {
   return { tenant_id: scope.tenant_id, principal, operation, key }
 }
 

@@ -35,9 +35,14 @@ export interface Database {
   within(scope: Scope): Queries
   /**
    * One transaction in one tenant. When `work` throws, it is rolled back and the error is thrown. It runs again (at most twice)
-   * after a serialisation failure, so `work` may act on nothing but the database.
+   * after a serialisation failure, so `work` may act on nothing but the database. COMMIT travels with the statements of
+   * `lastWrites`, which must be begun together.
    */
-  transaction<Result>(scope: Scope, work: (tx: Queries) => Promise<Result>): Promise<Result>
+  transaction<Result>(
+    scope: Scope,
+    work: (tx: Queries) => Promise<Result>,
+    lastWrites?: (tx: Queries, result: Result) => Promise<unknown>,
+  ): Promise<Result>
   /** The key whose secret has this SHA-256; null: there is none, or it is revoked or expired. Across tenants. */
   keyOf(secretHash: Buffer): Promise<KeyHolder | null>
   /** Stores that the keys were used now, to the minute. Across tenants. */

@@ -153,6 +153,49 @@ describe('statements', () => {
     }
   })
 
+  it('a statement that failed when it was first prepared can be sent again on the same connection', async () => {
+    const one = await testDatabase({ maxConnections: 1 })
+    try {
+      const scope = await one.scope()
+      const divide = (by: number) =>
+        sql<{ half: number }>`select 1 / ${by}::integer as half`.execute(one.database.within(scope))
+      await expect(divide(0)).rejects.toThrow('division by zero')
+      expect((await divide(1)).rows).toEqual([{ half: 1 }])
+      const unparsed = () => sql`select nothing_of_this_name()`.execute(one.database.within(scope))
+      await expect(unparsed()).rejects.toThrow('does not exist')
+      await one.owner.query(
+        'create function parley.nothing_of_this_name() returns integer language sql as $$ select 3 $$',
+      )
+      await one.owner.query('grant execute on function parley.nothing_of_this_name() to public')
+      expect((await unparsed()).rows).toEqual([{ nothing_of_this_name: 3 }])
+    } finally {
+      await one.close()
+    }
+  })
+
+  it('statements that are begun together each get their own rows, and the first failure ends those after it', async () => {
+    const scope = await test.scope()
+    const [one, none, two] = await test.database.transaction(scope, tx =>
+      Promise.all([
+        sql`select 1 as a, null as b`.execute(tx),
+        tx.updateTable('agents').set({ name: 'n' }).where('agent_id', '=', 'nobody').executeTakeFirst(),
+        sql`select n from generate_series(1, 2) n`.execute(tx),
+      ]),
+    )
+    expect([one.rows, none.numUpdatedRows, two.rows]).toEqual([[{ a: 1, b: null }], 0n, [{ n: 1 }, { n: 2 }]])
+    const settled: unknown[] = []
+    const failing = test.database.transaction(scope, async tx => {
+      const all = ['select 1 as a', 'select 1 / 0', 'select 2'].map(text => sql.raw(text).execute(tx))
+      settled.push(...(await Promise.allSettled(all)))
+    })
+    await expect(failing).rejects.toThrow('division by zero')
+    expect(settled).toMatchObject([
+      { status: 'fulfilled', value: { rows: [{ a: 1 }] } },
+      { status: 'rejected', reason: { code: '22012' } },
+      { status: 'rejected', reason: { code: '22012' } },
+    ])
+  })
+
   it('the prepared statements of a connection are bounded however many kinds are used', async () => {
     const one = await testDatabase({ maxConnections: 1 })
     try {
@@ -234,24 +277,80 @@ describe('a database that goes away', () => {
     await relay?.close()
   })
 
-  it('a read costs one round trip: all its statements are sent before the first answer', async () => {
-    await database.within(scope).selectFrom('agents').selectAll().execute()
-    let sent = ''
-    let pieces = 0
-    let sentBeforeAnswer: string | undefined
+  /** The pieces that the client sends during `work`, and what it had sent before the server's first one. */
+  async function traffic(work: () => Promise<unknown>): Promise<{ pieces: string[]; beforeAnswer: string }> {
+    const pieces: string[] = []
+    let beforeAnswer: string | undefined
     relay.onClientData = piece => {
-      sent += piece.toString('latin1')
-      pieces++
+      pieces.push(piece.toString('latin1'))
       return true
     }
     relay.onServerData = () => {
-      sentBeforeAnswer ??= sent
+      beforeAnswer ??= pieces.join('')
       return true
     }
-    await database.within(scope).selectFrom('agents').selectAll().execute()
-    relay.onClientData = relay.onServerData = null
-    expect(sentBeforeAnswer).toContain('commit')
-    expect(pieces).toBe(1)
+    try {
+      await work()
+    } finally {
+      relay.onClientData = relay.onServerData = null
+    }
+    return { pieces, beforeAnswer: beforeAnswer ?? '' }
+  }
+
+  it('a read costs one round trip: its scope and its statement are sent in one piece with one Sync', async () => {
+    const read = () => database.within(scope).selectFrom('agents').selectAll().execute()
+    await read()
+    const { pieces } = await traffic(read)
+    expect(pieces).toHaveLength(1)
+    expect(pieces[0]).toMatch(/parley_read_scope\0.*q_[\w-]{24}\0/s)
+    expect(pieces[0]?.split('S\0\0\0\x04')).toHaveLength(2)
+  })
+
+  it('BEGIN travels with the first statements of a transaction, and COMMIT with its last writes', async () => {
+    const work = (id: string) => () =>
+      database.transaction(
+        scope,
+        tx => Promise.all([sql`select 1`.execute(tx), sql`select 2`.execute(tx)]),
+        tx =>
+          Promise.all(
+            ['x', 'y'].map(end =>
+              tx
+                .insertInto('agents')
+                .values({ agent_id: `${id}-${end}`, name: 'a' })
+                .execute(),
+            ),
+          ),
+      )
+    await work('first')()
+    const { pieces } = await traffic(work('second'))
+    expect(pieces).toHaveLength(2)
+    expect(pieces[0]).toContain('parley_begin\0')
+    expect(pieces[1]).toMatch(/second-x.*second-y.*parley_commit\0/s)
+    expect(await agentsOf(scope)).toEqual(['first-x', 'first-y', 'second-x', 'second-y'])
+    await test.owner.query("delete from parley.agents where agent_id ~ '^(first|second)-'")
+  })
+
+  it('last writes that fail roll the transaction back, and their error is that of the transaction', async () => {
+    const work = database.transaction(
+      scope,
+      tx => tx.insertInto('agents').values({ agent_id: 'kept', name: 'k' }).execute(),
+      tx => Promise.all([sql`select 1 / 0`.execute(tx), tx.selectFrom('agents').selectAll().execute()]),
+    )
+    await expect(work).rejects.toThrow('division by zero')
+    expect(await agentsOf(scope)).toEqual([])
+  })
+
+  it('a connection lost between the COMMIT of last writes and its answer leaves the outcome unknown', async () => {
+    relay.onServerData = piece => !piece.includes('COMMIT')
+    const work = database.transaction(
+      scope,
+      async () => {},
+      tx => tx.insertInto('agents').values({ agent_id: 'last', name: 'l' }).execute(),
+    )
+    await expect(work).rejects.toMatchObject({ code: 'outcome_unknown', retryable: false })
+    relay.onServerData = null
+    expect(await agentsOf(scope)).toEqual(['last'])
+    await test.owner.query("delete from parley.agents where agent_id = 'last'")
   })
 
   it('a connection lost before COMMIT is a retryable error, and nothing was written', async () => {

@@ -77,8 +77,16 @@ class TenantDatabase implements Database {
     return queriesOn(new ReadConnection(this.#pool, contextOf(scope)))
   }
 
-  async transaction<Result>(scope: Scope, work: (tx: Queries) => Promise<Result>): Promise<Result> {
-    return this.#pool.transaction(contextOf(scope), connection => work(queriesOn(connection)))
+  async transaction<Result>(
+    scope: Scope,
+    work: (tx: Queries) => Promise<Result>,
+    lastWrites?: (tx: Queries, result: Result) => Promise<unknown>,
+  ): Promise<Result> {
+    return this.#pool.transaction(
+      contextOf(scope),
+      connection => work(queriesOn(connection)),
+      lastWrites && ((connection, result) => lastWrites(queriesOn(connection), result)),
+    )
   }
 
   async keyOf(secretHash: Buffer): Promise<KeyHolder | null> {

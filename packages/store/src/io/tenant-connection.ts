@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Writable } from 'node:stream'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import type { QueryResult as PgResult, PoolClient } from 'pg'
 import { StoreError } from '../errors.ts'
-
-const SET_TENANT = {
-  name: 'parley_scope',
-  text: "select set_config('parley.tenant', $1, true), set_config('parley.owner', $2, true)",
-}
+import { preparedStatements, type Statement } from './statement-batch.ts'
 
 /** Most prepared statements of one connection; beyond them it is closed when it returns to the pool. */
 const MAX_STATEMENTS = 500
@@ -21,44 +16,40 @@ export interface TenantContext {
   readonly owner: string
 }
 
-/** Prepared statements of each connection. */
-const statementsOf = new WeakMap<PoolClient, Set<string>>()
+export const BEGIN: Statement = {
+  name: 'parley_begin',
+  text: 'begin isolation level read committed, read write',
+  values: [],
+}
+export const COMMIT: Statement = { name: 'parley_commit', text: 'commit', values: [] }
+export const ROLLBACK: Statement = { name: 'parley_rollback', text: 'rollback', values: [] }
+
+/** The scope of the transaction; it ends with the transaction. */
+export function scopeStatement({ tenant, owner }: TenantContext): Statement {
+  return {
+    name: 'parley_scope',
+    text: "select set_config('parley.tenant', $1, true), set_config('parley.owner', $2, true)",
+    values: [tenant, owner],
+  }
+}
+
+/** As `scopeStatement`, and the transaction cannot write. */
+export function readOnlyScopeStatement({ tenant, owner }: TenantContext): Statement {
+  return {
+    name: 'parley_read_scope',
+    text: "select set_config('parley.tenant', $1, true), set_config('parley.owner', $2, true), set_config('transaction_read_only', 'on', true)",
+    values: [tenant, owner],
+  }
+}
 
 /** Whether the connection has so many prepared statements that a new connection is cheaper. */
 export function isWornOut(client: PoolClient): boolean {
-  return (statementsOf.get(client)?.size ?? 0) > MAX_STATEMENTS
+  return preparedStatements(client) > MAX_STATEMENTS
 }
 
-/** A statement with a name derived from its text, so that Postgres parses it once per connection. */
-export function send(client: PoolClient, query: CompiledQuery): Promise<PgResult> {
-  return client.query({ name: nameFor(client, query.sql), text: query.sql, values: [...query.parameters] })
-}
-
-/** Begins a transaction in this tenant. */
-export function sendBegin(
-  client: PoolClient,
-  mode: 'read only' | 'read write',
-  context: TenantContext,
-): Promise<unknown>[] {
-  return [
-    client.query(`begin isolation level read committed, ${mode}`),
-    client.query({ ...SET_TENANT, values: [context.tenant, context.owner] }),
-  ]
-}
-
-/**
- * Sends the messages that `queue` queues in one write to the socket, with those of other statements that the same callback began. The
- * client would write each message by itself, and system calls would be half of the cost of a read.
- */
-export function inOneWrite<Result>(client: PoolClient, queue: () => Result): Result {
-  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
-  stream.cork()
-  try {
-    return queue()
-  } finally {
-    // After the promises that are settled now, whose reactions may send statements that belong together.
-    process.nextTick(() => stream.uncork())
-  }
+/** A statement with a name derived from its text. */
+export function statementOf({ sql, parameters }: CompiledQuery): Statement {
+  return { name: nameOf(sql), text: sql, values: parameters }
 }
 
 export function toResult<Row>(result: PgResult): QueryResult<Row> {
@@ -77,15 +68,12 @@ export abstract class WholeAnswers implements DatabaseConnection {
   }
 }
 
-function nameFor(client: PoolClient, text: string): string {
+function nameOf(text: string): string {
   let name = names.get(text)
   if (name === undefined) {
     if (names.size >= MAX_NAMES) names.clear()
     name = `q_${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`
     names.set(text, name)
   }
-  const kept = statementsOf.get(client)
-  if (kept === undefined) statementsOf.set(client, new Set([name]))
-  else kept.add(name)
   return name
 }

@@ -1,18 +1,12 @@
 import type { CompiledQuery, QueryResult } from 'kysely'
 import pg, { type PoolClient } from 'pg'
-import { failureOf, isAnswer, isStalePlan, isWorthAnotherTry, outcomeUnknown, unavailable } from './database-failure.ts'
+import { failureOf, isAnswer, isStalePlan, isWorthAnotherTry, unavailable } from './database-failure.ts'
 import type { AppLogin } from './owner-connection.ts'
 import { APP_ROLE_FACTS, assertAppRole } from './roles.ts'
-import {
-  inOneWrite,
-  isWornOut,
-  send,
-  sendBegin,
-  type TenantContext,
-  toResult,
-  WholeAnswers,
-} from './tenant-connection.ts'
+import { sendBatch } from './statement-batch.ts'
+import { isWornOut, readOnlyScopeStatement, statementOf, type TenantContext } from './tenant-connection.ts'
 import { SESSION } from './tenant-driver.ts'
+import { TransactionConnection } from './transaction-connection.ts'
 import { valueParsers } from './value-parsers.ts'
 
 /** Limits of the pool and of its statements. */
@@ -68,43 +62,37 @@ export class TenantPool {
   /** One statement in a read-only transaction of its own: one round trip. */
   async read<Row>(context: TenantContext, query: CompiledQuery): Promise<QueryResult<Row>> {
     const client = await this.#borrow()
-    const round = inOneWrite(client, () => [
-      ...sendBegin(client, 'read only', context),
-      send(client, query),
-      client.query('commit'),
-    ])
-    const answers = await Promise.allSettled(round)
-    const failed = answers.find(answer => answer.status === 'rejected')
-    giveBack(client, failed?.reason)
-    if (failed === undefined) {
-      const answer = answers[2] as PromiseFulfilledResult<pg.QueryResult>
-      return toResult(answer.value)
-    }
-    if (isStalePlan(failed.reason)) return this.read(context, query)
-    throw failureOf(failed.reason)
+    const { results, failure } = await sendBatch(client, [readOnlyScopeStatement(context), statementOf(query)])
+    giveBack(client, failure)
+    if (failure === undefined) return results[1]!
+    if (isStalePlan(failure)) return this.read(context, query)
+    throw failureOf(failure)
   }
 
   /** A prepared statement outside of any tenant's scope. */
-  async bare(name: string, text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+  async bare(name: string, text: string, values: readonly unknown[]): Promise<{ rows: pg.QueryResult['rows'] }> {
     const client = await this.#borrow()
-    try {
-      const result = await client.query({ name: `parley_${name}`, text, values: [...values] })
-      giveBack(client, undefined)
-      return result
-    } catch (error) {
-      giveBack(client, error)
-      throw failureOf(error)
-    }
+    const { results, failure } = await sendBatch(client, [{ name: `parley_${name}`, text, values }])
+    giveBack(client, failure)
+    if (failure !== undefined) throw failureOf(failure)
+    return results[0]!
   }
 
+  /** See `Database.transaction`. */
   async transaction<Result>(
     context: TenantContext,
     work: (connection: TransactionConnection) => Promise<Result>,
+    lastWrites?: (connection: TransactionConnection, result: Result) => Promise<unknown>,
   ): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
-      const transaction = new TransactionConnection(await this.#borrow(), context)
+      const client = await this.#borrow()
+      const transaction = new TransactionConnection(client, context, failure => giveBack(client, failure))
       try {
         const result = await work(transaction)
+        if (lastWrites !== undefined) {
+          transaction.commitWithNext()
+          await lastWrites(transaction, result)
+        }
         await transaction.commit()
         return result
       } catch (error) {
@@ -134,75 +122,4 @@ const PIPELINED: object = { pipeline: true }
 function giveBack(client: PoolClient, failure: unknown): void {
   const isBroken = failure !== undefined && (!isAnswer(failure) || isStalePlan(failure))
   client.release(isBroken || isWornOut(client))
-}
-
-/** One transaction; BEGIN travels with its first statement. */
-class TransactionConnection extends WholeAnswers {
-  readonly #client: PoolClient
-  readonly #context: TenantContext
-  #state: 'new' | 'open' | 'over' = 'new'
-  #failure: unknown
-  #isLost = false
-  readonly #noteLoss = () => {
-    this.#isLost = true
-  }
-
-  constructor(client: PoolClient, context: TenantContext) {
-    super()
-    this.#client = client
-    this.#context = context
-    client.once('error', this.#noteLoss)
-  }
-
-  override async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    if (this.#state === 'over') throw new TypeError('the transaction is over: await every query in it')
-    const isFirst = this.#state === 'new'
-    this.#state = 'open'
-    const round = inOneWrite(this.#client, () => [
-      ...(isFirst ? sendBegin(this.#client, 'read write', this.#context) : []),
-      send(this.#client, query),
-    ])
-    const answers = await Promise.allSettled(round)
-    const failed = answers.find(answer => answer.status === 'rejected')
-    if (failed === undefined) {
-      const answer = answers.at(-1) as PromiseFulfilledResult<pg.QueryResult>
-      return toResult(answer.value)
-    }
-    this.#failure ??= failed.reason
-    throw failureOf(failed.reason)
-  }
-
-  async commit(): Promise<void> {
-    if (this.#state === 'new') return this.#end(undefined)
-    // `work` ignored a failed statement: COMMIT would roll back without an error.
-    if (this.#failure !== undefined) throw failureOf(this.#failure)
-    if (this.#isLost) throw unavailable(new Error('the connection was lost before COMMIT was sent'))
-    this.#state = 'over'
-    try {
-      await this.#client.query('commit')
-      this.#end(undefined)
-    } catch (error) {
-      this.#end(error)
-      throw isAnswer(error) ? error : outcomeUnknown(error)
-    }
-  }
-
-  /** Never throws. Does nothing after a COMMIT that was sent. */
-  async rollback(): Promise<void> {
-    if (this.#state === 'over') return
-    const wasNew = this.#state === 'new'
-    this.#state = 'over'
-    try {
-      if (!wasNew) await this.#client.query('rollback')
-      this.#end(this.#failure)
-    } catch (error) {
-      this.#end(error)
-    }
-  }
-
-  #end(failure: unknown): void {
-    this.#state = 'over'
-    this.#client.off('error', this.#noteLoss)
-    giveBack(this.#client, failure)
-  }
 }

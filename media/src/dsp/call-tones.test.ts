@@ -49,6 +49,21 @@ it.each([
   }
 })
 
+it('a tone is found with the same times wherever it begins among the frames, also the shortest', () => {
+  for (const [hz, ms] of [
+    [1000, 140],
+    [1000, 400],
+    [440, 2000],
+  ] as const) {
+    const relative = [0, 20, 40, 60, 80, 100].map(late => {
+      const sound = new SyntheticSound(3500).tones(500 + late, 500 + late + ms, -15, hz)
+      return tonesIn(noise(sound, 3500, -40).samples).map(found => [found.type, Math.round((found.ms - late) / 10)])
+    })
+    expect(relative[0]).not.toEqual([])
+    for (const found of relative) expect(found).toEqual(relative[0])
+  }
+})
+
 it('the end of a beep is reported within 60 ms', () => {
   const sound = new SyntheticSound(2000).tones(500, 800, -15, 1000)
   const tones = new CallTones()

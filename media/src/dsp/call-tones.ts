@@ -1,9 +1,11 @@
 import { type Ms, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import { SPECTRUM_WINDOW, ToneSpectrum } from './tone-spectrum.ts'
 
-/** 20 ms between two spectra. */
+/** 20 ms between two frames, each the spectrum of a window. */
 const HOP: Samples = 160
 const RING: Samples = 1024
+/** Between tones only one frame of so many is measured: a tone has `MIN_FRAMES`, so the others are measured once that one is tonal. */
+const IDLE_STRIDE = 4
 
 /** A frame is tonal if one peak holds this share of its power and the rest looks like noise, or if two peaks do together. */
 const SINGLE_SHARE = 0.62
@@ -71,6 +73,8 @@ export class CallTones {
   readonly #spectrum = new ToneSpectrum()
   readonly #ring = new Int16Array(RING)
   #next: Samples = 0
+  /** Frames since the last one that was measured. */
+  #skipped = 0
   #validFrom: Samples = 0
   /** The current run of frames with one frequency. */
   #runHz = 0
@@ -100,6 +104,7 @@ export class CallTones {
       this.#endRun(false)
       this.#next = position
       this.#validFrom = position
+      this.#skipped = 0
     }
     for (let i = 0; i < count; i++) {
       this.#ring[this.#next & (RING - 1)] = audio[offset + i]!
@@ -118,10 +123,21 @@ export class CallTones {
   }
 
   #onFrame(): void {
-    const from = this.#next - SPECTRUM_WINDOW
+    if (this.#frames > 0) return this.#measure(this.#next)
+    if (++this.#skipped < IDLE_STRIDE) return
+    const skipped = this.#skipped - 1
+    this.#skipped = 0
+    this.#spectrum.measure(this.#ring, (this.#next - SPECTRUM_WINDOW) & (RING - 1))
+    if (!this.#isTonal()) return
+    for (let frame = skipped; frame >= 0; frame--) this.#measure(this.#next - frame * HOP)
+  }
+
+  /** `until`: end of the frame's window. */
+  #measure(until: Samples): void {
+    const from = until - SPECTRUM_WINDOW
     const spectrum = this.#spectrum
     spectrum.measure(this.#ring, from & (RING - 1))
-    if (this.#frames > 0 && this.#continues()) return this.#extend(from)
+    if (this.#frames > 0 && this.#continues()) return this.#extend(until)
     if (this.#started && this.#gap < MAX_GAP) {
       this.#gap++
       this.#afterDb = Math.max(this.#afterDb, this.#gap === MAX_GAP ? spectrum.peakDb : -120)
@@ -133,7 +149,7 @@ export class CallTones {
     this.#runHz = spectrum.hz
     this.#runDb = spectrum.peakDb
     this.#runFrom = from
-    this.#runUntil = this.#next
+    this.#runUntil = until
   }
 
   #isTonal(): boolean {
@@ -157,12 +173,13 @@ export class CallTones {
     return Math.abs(hz - this.#runHz) <= DRIFT_HZ || Math.abs(secondHz - this.#runHz) <= DRIFT_HZ
   }
 
-  #extend(from: Samples): void {
+  #extend(until: Samples): void {
+    const from = until - SPECTRUM_WINDOW
     const { hz, peakDb } = this.#spectrum
     this.#frames++
     this.#gap = 0
     this.#afterDb = -120
-    this.#runUntil = this.#next
+    this.#runUntil = until
     if (Math.abs(hz - this.#runHz) <= DRIFT_HZ) {
       this.#runHz += (hz - this.#runHz) / Math.min(this.#frames, 8)
       this.#runDb += (peakDb - this.#runDb) / Math.min(this.#frames, 8)

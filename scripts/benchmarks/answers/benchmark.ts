@@ -12,6 +12,7 @@ import { labelledFiles } from './labelled-files.ts'
 import { LinesLeftOut } from './lines-left-out.ts'
 import { type CallSpec, callsOf } from './manifest.ts'
 import { observe } from './observe.ts'
+import { comparePersonCalls } from './person-calls.ts'
 import { transcriptsOf } from './simulated-recogniser.ts'
 import { writeCalls } from './write-calls.ts'
 
@@ -33,17 +34,20 @@ interface ScoredCall extends JudgedRow {
  * AnswerBench: how well answer detection tells people from machines, on calls with synthetic voices.
  * `npm run bench -- answers [--half tuning|held-out] [--share 0..1] [--seed 1] [--leave-out lines] [--errors FILE] [--dir DIR]`. The default is the whole held-out
  * half, and its scoring is logged in held-out-scorings.jsonl. `--write DIR` writes the calls (default: the tuning half) as WAV files
- * with labels and a manifest instead. `--dir` judges WAV files of anybody by their sound alone.
+ * with labels and a manifest instead. `--dir` judges WAV files of anybody by their sound alone. `--person-calls PAIRS` compares calls with a
+ * person, with detection and without it.
  */
 export const benchmark: Benchmark = {
   name: 'answers',
-  options: ['half', 'share', 'seed', 'leave-out', 'errors', 'dir', 'write'],
+  options: ['half', 'share', 'seed', 'leave-out', 'errors', 'dir', 'write', 'person-calls'],
   run,
 }
 
 async function run(options: BenchmarkOptions): Promise<object> {
   const directory = options.option('dir')
   if (directory !== undefined) return judgeFiles(directory, options)
+  const pairs = options.option('person-calls')
+  if (pairs !== undefined) return comparePersonCalls(pairsOf(pairs), options)
   const target = options.option('write')
   const half = halfNamed(options.option('half') ?? (target === undefined ? 'held-out' : 'tuning'))
   const share = Number(options.option('share') ?? 1)
@@ -63,6 +67,11 @@ async function run(options: BenchmarkOptions): Promise<object> {
   if (half === 'held-out')
     appendFileSync(LOG, `${JSON.stringify({ at: new Date().toISOString(), calls: rows.length, ...summary })}\n`)
   return { bench: 'answers', half, scorings: half === 'held-out' ? scorings() : null, ...summary }
+}
+
+function pairsOf(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`--person-calls takes a number of pairs from 1 to 9999, not "${text}"`)
+  return Number(text)
 }
 
 function halfNamed(name: string): Half {

@@ -11,6 +11,8 @@ const IDLE_STRIDE = 4
 const SINGLE_SHARE = 0.62
 const PURE_SHARE = 0.96
 const DOUBLE_SHARE = 0.85
+/** Share of a tone's frames that are pure, in a pure tone. */
+const PURE_FRAMES = 0.5
 const SECOND_SHARE = 0.12
 /** The strongest peak of noise holds at most this share of its power; harmonics of a voice hold more. */
 const NOISE_PEAK_SHARE = 0.2
@@ -45,7 +47,7 @@ const CNG_HZ = 1100
 const CED_HZ = 2100
 const FAX_TOLERANCE_HZ = 30
 const CNG_MS: Ms = 400
-const CED_MS: Ms = 320
+const CED_MS: Ms = 220
 /** ITU-T E.180: ringing tones are between 400 and 500 Hz, one or two of them, for 0.67 to 2.5 s. */
 const RINGBACK_LOW_HZ = 390
 const RINGBACK_HIGH_HZ = 490
@@ -69,6 +71,8 @@ export class CallTones {
   hz = 0
   /** With `tone-ended`: nothing followed the tone at once, as after a beep; in music the next note does. */
   isIsolated = false
+  /** With `tone-ended`: nearly all power was in one peak, more than in a vowel. */
+  isPure = false
 
   readonly #spectrum = new ToneSpectrum()
   readonly #ring = new Int16Array(RING)
@@ -80,6 +84,7 @@ export class CallTones {
   #runHz = 0
   #runDb = 0
   #frames = 0
+  #pureFrames = 0
   #gap = 0
   #runFrom: Samples = 0
   #runUntil: Samples = 0
@@ -95,6 +100,7 @@ export class CallTones {
   readonly #positions = new Float64Array(QUEUE)
   readonly #frequencies = new Float64Array(QUEUE)
   readonly #isolated = new Uint8Array(QUEUE)
+  readonly #pure = new Uint8Array(QUEUE)
   #head = 0
   #tail = 0
 
@@ -119,6 +125,7 @@ export class CallTones {
     this.position = this.#positions[i]!
     this.hz = this.#frequencies[i]!
     this.isIsolated = this.#isolated[i] === 1
+    this.isPure = this.#pure[i] === 1
     return this.#types[i]!
   }
 
@@ -146,6 +153,7 @@ export class CallTones {
     this.#endRun(this.#afterDb < this.#runDb - END_FALL_DB)
     if (!this.#isTonal()) return
     this.#frames = 1
+    this.#pureFrames = spectrum.share >= PURE_SHARE ? 1 : 0
     this.#runHz = spectrum.hz
     this.#runDb = spectrum.peakDb
     this.#runFrom = from
@@ -175,8 +183,9 @@ export class CallTones {
 
   #extend(until: Samples): void {
     const from = until - SPECTRUM_WINDOW
-    const { hz, peakDb } = this.#spectrum
+    const { hz, peakDb, share } = this.#spectrum
     this.#frames++
+    if (share >= PURE_SHARE) this.#pureFrames++
     this.#gap = 0
     this.#afterDb = -120
     this.#runUntil = until
@@ -235,5 +244,6 @@ export class CallTones {
     this.#positions[i] = Math.max(0, position)
     this.#frequencies[i] = this.#runHz
     this.#isolated[i] = isIsolated ? 1 : 0
+    this.#pure[i] = this.#pureFrames >= PURE_FRAMES * this.#frames ? 1 : 0
   }
 }

@@ -70,7 +70,8 @@ async function run(options: BenchmarkOptions): Promise<object> {
 }
 
 function pairsOf(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`--person-calls takes a number of pairs from 1 to 9999, not "${text}"`)
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new Error(`--person-calls takes a number of pairs from 1 to 9999, not "${text}"`)
   return Number(text)
 }
 

@@ -32,7 +32,8 @@ export function observe(audio: Int16Array): Observation[] {
     tones.push(at, audio, at, FRAME)
     for (let type = tones.take(); type !== null; type = tones.take()) {
       const ms = tones.position / 8
-      if (type === 'tone-ended') out.push({ atMs, input: { type, at: ms, isIsolated: tones.isIsolated } })
+      if (type === 'tone-ended')
+        out.push({ atMs, input: { type, at: ms, isIsolated: tones.isIsolated, isPure: tones.isPure } })
       else
         out.push({
           atMs,

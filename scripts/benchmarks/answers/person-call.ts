@@ -16,10 +16,19 @@ const VOICE: BenchVoice = {
 const TURNS: readonly (readonly [person: string, agent: string])[] = [
   ['Hello?', 'Hello, this is Parley. I am calling about your appointment on Tuesday morning.'],
   ['Yes, this is Anna Miller, what about it?', 'The doctor is away then. Would Thursday at the same time suit you?'],
-  ['Thursday is difficult, I have to work until four.', 'I see. There is a free appointment on Thursday at half past five.'],
+  [
+    'Thursday is difficult, I have to work until four.',
+    'I see. There is a free appointment on Thursday at half past five.',
+  ],
   ['That would work. Is it the same doctor?', 'Yes, it is the same doctor and the same practice as before.'],
-  ['Good. Do I have to bring anything with me?', 'Please bring your insurance card and the letter of your family doctor.'],
-  ['And how long will it take, do you know?', 'It usually takes about half an hour, sometimes a little longer than that.'],
+  [
+    'Good. Do I have to bring anything with me?',
+    'Please bring your insurance card and the letter of your family doctor.',
+  ],
+  [
+    'And how long will it take, do you know?',
+    'It usually takes about half an hour, sometimes a little longer than that.',
+  ],
   ['All right, then please book it for me.', 'It is booked for Thursday at half past five. Is there anything else?'],
   ['No, that was all. Thank you very much.', 'You are welcome. Have a nice day, and see you on Thursday.'],
 ]
@@ -85,7 +94,10 @@ function draftOf(detects: boolean): Draft {
     },
     providers: {
       stt: { provider: 'simulated', model: 'tones-1' },
-      llm: { provider: 'simulated_hosted', model: { model_id: 'rules-1', provider: 'parley', tier: 'platform-served' } },
+      llm: {
+        provider: 'simulated_hosted',
+        model: { model_id: 'rules-1', provider: 'parley', tier: 'platform-served' },
+      },
       tts: { provider: 'simulated', model: 'tones-1' },
     },
     flow: {

@@ -1,5 +1,5 @@
-import { quantile } from '../quantile.ts'
 import type { BenchmarkOptions } from '../benchmark.ts'
+import { quantile } from '../quantile.ts'
 import { PERSON_TURNS, type PersonCall, personCall } from './person-call.ts'
 
 /** Calls before the measurement, until the code is compiled. */

@@ -47,9 +47,20 @@ describe('what answered is decided', () => {
   })
 
   it('a greeting of unknown words that goes on for 6 s is a machine', () => {
-    const outputs = detect([{ says: Array(30).fill('word').join(' '), words: false }])
+    const outputs = detect([{ says: Array(30).fill('word').join(' ') }])
     expect(classesOf(outputs)).toEqual(['voicemail'])
     expect(at(outputs, 'verdict')).toBe(6000)
+  })
+
+  it('voice without a word for 3 s is the music of a queue, with a doubt, until words say more', () => {
+    const music: AnswerStep = { says: Array(12).fill('music').join(' '), words: false }
+    const outputs = detect([music])
+    expect(classesOf(outputs)).toEqual(['ivr'])
+    expect(at(outputs, 'verdict')).toBe(3000)
+    const [first] = outputs.flatMap(output => (output.type === 'verdict' ? [output.verdict] : []))
+    expect(first!.confidence).toBeLessThan(0.7)
+    expect(classesOf(detect([music, { pauses: 400 }, { says: 'hello who is this' }]))).toEqual(['ivr', 'human'])
+    expect(classesOf(detect([music, { pauses: 400 }, { says: GREETING }])).at(-1)).toBe('voicemail')
   })
 
   it.each([
@@ -73,7 +84,7 @@ describe('what answered is decided', () => {
   it('Spanish mailboxes, menus and people are told apart', () => {
     const spanish = (says: string) => classesOf(detect(later(says), { languages: ['es'] }))
     expect(spanish('hola no puedo atender el teléfono deje su mensaje después del tono')).toEqual(['voicemail'])
-    expect(spanish('para ventas marque uno para soporte marque dos')).toEqual(['ivr'])
+    expect(spanish('gracias por llamar marque uno para ventas marque dos para soporte')).toEqual(['ivr'])
     expect(spanish('hola dígame')).toEqual(['human'])
     expect(spanish('el número que usted marcó no existe')).toEqual(['announcement'])
     expect(spanish('diga su nombre y el motivo de su llamada')).toEqual(['screener'])
@@ -182,6 +193,28 @@ describe('a message may begin', () => {
     expect(at(detect([{ says: GREETING }], { untilMs: 20_000 }), 'greeting-over')).toBe(end(GREETING) + 4000)
   })
 
+  it('at the end of a beep that a lost packet splits, and of one whose end it hides', () => {
+    const beep: AnswerStep = { tone: 'tone', hz: 1000, ms: 100, isIsolated: false, isPure: false }
+    const split = detect([{ says: GREETING }, { pauses: 800 }, beep, { pauses: 20 }, { ...beep, isIsolated: true }])
+    const end = GREETING.split(' ').length * 300 + 800
+    expect(split.find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep', at: end + 220 })
+    const voiced: AnswerStep = { ...beep, ms: 400, voicedMs: 440 }
+    const hidden = detect([{ says: GREETING }, { pauses: 800 }, voiced, { pauses: 2000 }])
+    expect(hidden.find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep', at: end + 440 })
+  })
+
+  it('at the end of a short beep that is purer than a vowel', () => {
+    const outputs = detect([{ says: GREETING }, { pauses: 800 }, { tone: 'tone', hz: 1400, ms: 130, isPure: true }])
+    expect(outputs.find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep' })
+  })
+
+  it('at the end of a beep after which noise goes on as voice', () => {
+    const beep: AnswerStep = { tone: 'tone', hz: 1000, ms: 300, voicedMs: 900 }
+    const outputs = detect([{ says: GREETING }, { pauses: 800 }, beep, { pauses: 2000 }])
+    const end = GREETING.split(' ').length * 300 + 800 + 300
+    expect(outputs.find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep', at: end })
+  })
+
   it('again after a greeting that went on after a long pause', () => {
     const steps: AnswerStep[] = [
       { says: 'leave a message for John' },
@@ -199,7 +232,11 @@ describe('a message may begin', () => {
   })
 
   it('not at a tone of 130 ms, which is a vowel', () => {
-    const steps: AnswerStep[] = [{ says: 'leave a message' }, { tone: 'tone', hz: 430, ms: 130 }, { pauses: 300 }]
+    const steps: AnswerStep[] = [
+      { says: 'leave a message' },
+      { tone: 'tone', hz: 430, ms: 130, isPure: false },
+      { pauses: 300 },
+    ]
     const outputs = detect([...steps, { says: 'after the beep' }, { pauses: 500 }, { tone: 'tone', hz: 1000, ms: 300 }])
     expect(outputs.filter(({ type }) => type === 'greeting-over')).toHaveLength(1)
     expect(at(outputs, 'greeting-over')).toBe(900 + 130 + 300 + 900 + 500 + 300 + 50)

@@ -4,6 +4,8 @@ import {
   ANNOUNCED_BEEP_SILENCE_MS,
   ANSWER_SILENCE_MS,
   ANSWERED_GREETING_MS,
+  BEEP_SCORE,
+  BEEP_TAIL_MS,
   BONUS_FROM_MS,
   BONUS_WHOLE_MS,
   CLASS_SCORE,
@@ -25,8 +27,13 @@ import {
   SHORT_GREETING_MS,
   SHORT_GREETING_SILENCE_MS,
   SHORTEST_BEEP_MS,
+  SHORTEST_PURE_BEEP_MS,
   SOME_HUMAN_SCORE,
+  SPLIT_TONE_HZ,
+  SPLIT_TONE_MS,
+  SURE_BEEP_MS,
   TALK_BEFORE_BEEP_MS,
+  WORDLESS_VOICE_MS,
   WORDS_BEFORE_BEEP,
   WORDS_WAIT_MS,
 } from './answer-thresholds.ts'
@@ -49,7 +56,7 @@ const FAX_ONLY_HZ = 1500
 const BEEP_ANNOUNCED = / (tone|beep|signal|tono|senal|pitido|bip) /
 
 /** A call is ended only once these are certain, so a doubtful verdict is followed by a certain one. */
-const NEEDS_CERTAINTY: ReadonlySet<AnswerClass> = new Set(['voicemail', 'announcement'])
+const NEEDS_CERTAINTY: ReadonlySet<AnswerClass> = new Set(['voicemail', 'announcement', 'ivr'])
 
 /** How well words fit a class of machines: by phrases of its own, and by those of any recording. */
 interface MachineScore extends WordScore {
@@ -86,6 +93,9 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #agentWasHeard = false
   #toneHz = 0
   #toneAt: Ms = 0
+  #toneEndedAt: Ms = Number.NEGATIVE_INFINITY
+  /** End of a tone that is a beep if silence follows; null: none. */
+  #openBeepAt: Ms | null = null
   #deadline: Ms | undefined
 
   /** `phrases`: instead of those of the languages, as a benchmark that leaves some out needs. */
@@ -155,7 +165,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
         this.#countReply()
         return this.#talk.start(input.startedAt)
       case 'voice-stopped':
-        return this.#talk.stop(input.stoppedAt)
+        this.#talk.stop(input.stoppedAt)
+        return this.#endBeep(input.stoppedAt)
       case 'partial':
       case 'final':
         this.#wordsSinceQuestion?.hear(now, input.text, input.words, input.type === 'final')
@@ -190,20 +201,39 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
 
   #toneStarted({ tone, hz, at }: AnswerInput & { type: 'tone-started' }): void {
     this.#talk.toneStarted(at)
+    // A lost packet splits a tone.
+    const goesOn = at - this.#toneEndedAt <= SPLIT_TONE_MS && Math.abs(hz - this.#toneHz) <= SPLIT_TONE_HZ
+    if (!goesOn) this.#toneAt = at
     this.#toneHz = hz
-    this.#toneAt = at
+    this.#openBeepAt = null
     if (tone === 'sit') this.#decide(at, { class: 'announcement', confidence: 0.98, evidence: [{ kind: 'sit' }] })
     const isFax = tone === 'fax' && (hz > FAX_ONLY_HZ || this.#talk.firstAt === null)
     if (isFax && this.#answeredAt !== null)
       this.#decide(at, { class: 'fax', confidence: 0.97, evidence: [{ kind: 'fax-tone' }] })
   }
 
-  #toneEnded({ at, isIsolated }: AnswerInput & { type: 'tone-ended' }): void {
-    this.#talk.toneEnded(at)
-    if (!isIsolated || this.#answeredAt === null || at - this.#toneAt < SHORTEST_BEEP_MS) return
+  #toneEnded({ at, isIsolated, isPure }: AnswerInput & { type: 'tone-ended' }): void {
+    const ms = at - this.#toneAt
+    const isMailbox = this.#verdict?.class === 'voicemail'
+    const isBeep = this.#answeredAt !== null && ms >= (isMailbox && isPure ? SHORTEST_PURE_BEEP_MS : SHORTEST_BEEP_MS)
     const spoken = this.#talk.spokenMs(at)
     // In noise words are heard where no voice is found.
-    if (spoken < TALK_BEFORE_BEEP_MS && this.#words.count < WORDS_BEFORE_BEEP) return
+    const hasGreeted = spoken >= TALK_BEFORE_BEEP_MS || this.#words.count >= WORDS_BEFORE_BEEP
+    this.#toneEndedAt = at
+    this.#talk.toneEnded(at, isMailbox && isBeep && isIsolated)
+    if (!isBeep || !hasGreeted) return
+    if (isIsolated) this.#onBeep(at)
+    else if (isMailbox && ms >= SURE_BEEP_MS) this.#openBeepAt = at
+  }
+
+  /** A tone seemed to pass into another sound, as where a packet is lost at its end, but silence followed. */
+  #endBeep(at: Ms): void {
+    const since = this.#openBeepAt
+    this.#openBeepAt = null
+    if (since !== null && at - since <= BEEP_TAIL_MS) this.#onBeep(Math.max(at, since))
+  }
+
+  #onBeep(at: Ms): void {
     this.#greetingEnd.beep(at)
     const { class: current } = this.#verdict ?? {}
     if (current === 'fax' || current === 'announcement' || current === 'mailbox_unavailable') return
@@ -269,8 +299,12 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   /** Whether words say better than those so far which machine it is. */
   #revises(best: MachineScore, current: AnswerClass): boolean {
     const isDoubtful = this.#verdict!.confidence <= DOUBTFUL_CLASS
+    // A mailbox that takes no message speaks of messages as well.
+    if (best.class === 'mailbox_unavailable' && current === 'voicemail') return best.score >= DECISIVE_SCORE
     if (best.class === current) return isDoubtful && best.score >= CLASS_SCORE && NEEDS_CERTAINTY.has(current)
-    const own = this.#verdict!.evidence[0]?.kind === 'words' ? this.#words.scoreOf(current as SpokenClass) : 0
+    const proof = this.#verdict!.evidence[0]?.kind
+    const words = proof === 'words' || proof === 'beep' ? this.#words.scoreOf(current as SpokenClass) : 0
+    const own = words + (proof === 'beep' ? BEEP_SCORE : 0)
     // Screeners speak of tones and messages, too.
     const margin = current === 'screener' ? SCREENER_MARGIN : REVISION_MARGIN
     return best.score >= (isDoubtful ? CLASS_SCORE : DECISIVE_SCORE) && best.score >= own + margin
@@ -302,9 +336,13 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
 
   #judgeTalk(now: Ms): void {
     const talk = this.#talk
-    if (this.#verdict !== null && this.#verdict.class !== 'silence' && this.#verdict.class !== 'human') return
-    const greetingMs = talk.greetingMs(now)
     const human = this.#words.scoreOf('human')
+    if (!this.#mayBePerson(human)) return
+    const greetingMs = talk.greetingMs(now)
+    if (this.#verdict === null && talk.isTalking && this.#words.count === 0) {
+      if (greetingMs >= WORDLESS_VOICE_MS) return this.#decideWordless(now, greetingMs)
+      this.#wake(now + WORDLESS_VOICE_MS - greetingMs)
+    }
     if (talk.isTalking && this.#replies === 0 && human < 0.9) {
       const longest = human < SOME_HUMAN_SCORE ? LONG_GREETING_MS : LONG_HUMAN_GREETING_MS
       if (greetingMs >= longest)
@@ -318,6 +356,21 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     }
     if (talk.firstAt === null || talk.isTalking || talk.isTone || this.#verdict?.class === 'human') return
     this.#judgeSilence(now, talk.silentMs(now, this.#armedAt), human)
+  }
+
+  /** Whether talk still shows what answered. A person may speak after music. */
+  #mayBePerson(human: number): boolean {
+    if (this.#verdict === null || !isMachine(this.#verdict.class)) return true
+    return this.#verdict.evidence[0]?.kind === 'wordless-voice' && human >= MARGIN_OVER_HUMAN
+  }
+
+  /** Music, or a recogniser that is very late. */
+  #decideWordless(now: Ms, forMs: Ms): void {
+    this.#decide(now, {
+      class: 'ivr',
+      confidence: DOUBTFUL_CLASS,
+      evidence: [{ kind: 'wordless-voice', forMs: Math.round(forMs) }],
+    })
   }
 
   /** The far end has stopped talking: a person waits for an answer. */

@@ -6,10 +6,12 @@ export const MARGIN_OVER_HUMAN = 0.45
 /** A verdict of another machine needs a score that is better by this. */
 export const REVISION_MARGIN = 0.3
 /** The same, where the verdict is a screener. */
-export const SCREENER_MARGIN = 0.6
+export const SCREENER_MARGIN = 1
 /** Score of a class's own words from which on that class is sure; with less it is a machine, and `DOUBTFUL_CLASS` is the confidence. */
 export const CLASS_SCORE = 0.6
 export const DOUBTFUL_CLASS = 0.6
+/** What a beep adds to the score of a mailbox's words: menus are heard before it, and nothing after it. */
+export const BEEP_SCORE = 1
 /** Once a person was found, the words of a machine must be that much clearer. */
 export const AFTER_HUMAN_SCORE = 1.2
 
@@ -25,6 +27,8 @@ export const WORDS_WAIT_MS: Ms = 700
 export const LONG_GREETING_MS: Ms = 6000
 /** The same, where some words are a person's. */
 export const LONG_HUMAN_GREETING_MS: Ms = 8000
+/** Voice without a recognised word for this long is music: that of a queue, rather than behind a person. */
+export const WORDLESS_VOICE_MS: Ms = 3000
 /** Words that are this late leave open what a long greeting is. */
 export const LATE_WORDS_MS: Ms = 2000
 export const SOME_HUMAN_SCORE = 0.3
@@ -37,6 +41,14 @@ export const TALK_BEFORE_BEEP_MS: Ms = 500
 export const WORDS_BEFORE_BEEP = 3
 /** A shorter tone is no beep: vowels are as steady for 110 to 140 ms. */
 export const SHORTEST_BEEP_MS: Ms = 180
+/** The same for a tone that is purer than a vowel, in the greeting of a mailbox: lost packets shorten a beep. */
+export const SHORTEST_PURE_BEEP_MS: Ms = 100
+/** Two tones of one frequency with a shorter gap are one. */
+export const SPLIT_TONE_MS: Ms = 100
+export const SPLIT_TONE_HZ = 15
+/** A tone this long is a beep also where another sound seems to follow, if that ends so soon after it. */
+export const SURE_BEEP_MS: Ms = 300
+export const BEEP_TAIL_MS: Ms = 160
 /** A line without a sound. */
 export const NO_SOUND_MS: Ms = 5000
 /** A verdict that a person answered stands after this time, and after that many turns that answer the agent. */

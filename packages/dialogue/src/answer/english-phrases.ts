@@ -86,18 +86,27 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 ^ no
     0.5 him/her what
     0.6 make it quick
-    0.6 i think`,
+    0.6 i think
+    0.5 ^ hello/hi sorry
+    0.9 call earlier
+    0.9 would you like
+    0.9 make your
+    0.6 how may/can/could/do
+    0.7 you're/you are speaking/talking
+    0.5 on reception
+    0.5 this is ~ speaking`,
   recording: `
     1.1 the person/party/caller/customer/subscriber/user/member you
     1.1 ^ the/this person/party/caller/customer/subscriber
     0.8 ^ the mobile/cell/cellular/wireless/google
-    1.1 ^ your call has/was/is/may/will/could/cannot/can't/did
+    0.2 ^ your call has/was/is/may/will/could/cannot/can't/did
     1.0 ^ this call/number/phone/line/mailbox/person/service
     1.0 ^ we're sorry
     1.0 ^ we are sorry
     1.0 ^ due to
     0.7 ^ unfortunately
-    0.6 ^ i am sorry but
+    0.8 ^ i am sorry but
+    0.9 ^ your call
     1.0 ^ all (of) our
     1.1 ^ all representatives/agents/operators/lines/circuits/associates/advisors
     0.7 ^ please listen/select/enter/choose/press/leave/record/note/state
@@ -113,7 +122,17 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 you have/were dialed/dialled/called/reached/trying
     0.3 at this time
     0.3 at the moment
-    0.3 currently`,
+    0.3 currently
+    1.0 ^ notice/attention
+    0.6 ^ we cannot/can't/could/were/will/are/have/record
+    0.4 ^ we
+    0.5 ^ our
+    0.8 ^ hello/hi/sorry all/calls/messages/your
+    0.7 ^ sorry there
+    0.6 ^ hello/hi/sorry/but the
+    0.6 ^ hello/hi/sorry (this) mailbox/number/customer/customer's/subscriber/person/person's/phone/line/service
+    0.4 you have/were called/reached/dialled/dialed
+    0.5 you're/you are through`,
   voicemail: `
     0.9 ^ at the tone
     1.1 leave (me) a/your (brief/short/detailed/voice/quick) message
@@ -126,7 +145,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 record your message
     1.0 record a message
     0.45 you have reached
-    0.45 you've reached
+    0.2 ^ hi/hey you've/you reached
+    0.35 you've reached
     0.6 reached + i/i'm/we/we're/sorry/nobody/no
     0.5 you reached
     1.1 voicemail
@@ -172,7 +192,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.4 tone
     0.5 beep
     0.3 recording
-    0.4 missed
+    0.1 missed
     0.3 available
     0.4 i'm not
     0.2 call me/you
@@ -181,8 +201,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 i'm/i am/we're/we are either/currently/probably
     0.6 on another call
     0.3 on (the) other line
-    0.7 sorry (i/we) missed
-    0.7 missed your call
+    0.4 sorry (i/we) missed
+    0.2 missed your call
     0.8 i'll/will/shall call/ring/text you (back)
     0.7 you know the drill
     0.6 unable to
@@ -195,7 +215,24 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 signal
     0.7 your phone number/name
     0.6 recording system
-    0.8 your details`,
+    0.8 your details
+    1.0 messaging service
+    0.5 you've got
+    0.6 this is + i/i'm/sorry/nobody/we/leave/please/you
+    0.6 it's + i'm/sorry/nobody/we/leave/please
+    0.6 phone i/i'm/sorry/nobody/we/leave/please
+    0.9 sorry (i/we) missed you
+    0.5 probably/either
+    0.6 never check
+    0.6 nobody is
+    0.6 speak/speaking after/when/at
+    0.6 drop me
+    0.7 this week
+    1.2 when (you) (are) (you're) done/finished
+    0.8 for more options
+    0.8 begin speaking
+    0.8 hear the/a tone/beep
+    0.8 your message (now) and`,
   mailbox_unavailable: `
     1.6 mailbox is full
     1.6 mailbox ~ is full
@@ -221,7 +258,10 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.2 cannot/can't accept
     1.2 new messages
     1.1 no room
-    1.0 is full`,
+    1.0 is full
+    1.6 no space
+    1.6 been activated
+    1.2 can't/cannot be left`,
   ivr: `
     0.9 ^ this call is/may/will
     0.9 ^ calls are/may
@@ -321,7 +361,23 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.4 we record
     0.3 open/opening
     0.5 if you are/know/have/would/want/wish
-    0.4 is important`,
+    0.4 is important
+    1.0 ^ you are/you're number
+    0.6 ^ hello from
+    0.5 and welcome to
+    0.4 thanks/thank (you) for ringing/phoning/contacting
+    0.6 for your patience
+    0.5 our team/lines/offices
+    0.6 so that we
+    0.8 did you know
+    0.6 we have a/several/some
+    0.6 visit our
+    0.9 longer waits/wait
+    0.6 are experiencing
+    0.5 we're experiencing
+    0.6 if this is
+    0.5 key in
+    0.4 good day and`,
   screener: `
     1.3 state your name
     1.3 say your name
@@ -378,6 +434,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 this person
     1.1 give/provide/announce/identify me/your/yourself (your) name/purpose/and
     0.9 announce/identify yourself
+    1.2 announce/identify yourself after/at
     1.0 who may/shall/should i say
     1.1 name and (the) (your) purpose
     1.0 purpose of your/the/this call
@@ -395,7 +452,15 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 known/unknown/unfamiliar numbers/callers/caller
     0.6 want/can/able to talk
     0.4 digital/virtual/automated/automatic assistant/receptionist
-    0.6 regarding`,
+    0.6 regarding
+    0.9 does not/doesn't ring
+    0.7 protected by
+    0.7 asked me to
+    0.7 answering for
+    0.5 who this is
+    0.5 on the line and
+    0.6 i say is/who
+    0.6 ^ this phone/number is/does`,
   announcement: `
     0.7 the network
     0.9 ^ attention
@@ -433,7 +498,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.2 network is (currently) busy
     0.9 ^ the number
     0.9 the number you
-    1.2 dialed/dialled
+    0.7 dialed/dialled
     0.8 disconnected
     0.8 in service
     0.9 circuits
@@ -449,8 +514,10 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.7 no subscriber
     0.8 connect your call
     0.9 cannot/can't receive
-    0.5 dialed/dialled
     0.5 dial again
     0.3 number
-    0.6 network`,
+    0.6 network
+    1.0 calls to this
+    0.7 this customer's
+    0.7 has been`,
 }

@@ -57,10 +57,14 @@ export class FarEndTalk {
     else this.#add(at - this.#startedAt, at)
   }
 
-  toneEnded(at: Ms): void {
+  /** `endsTalk`: voice activity that goes on after the tone is its echo or noise. */
+  toneEnded(at: Ms, endsTalk: boolean): void {
     this.#toneFrom = null
     this.#toneUntil = at
-    if (this.#startedAt !== null) this.#startedAt = Math.max(this.#startedAt, at)
+    if (endsTalk && this.#startedAt !== null) {
+      this.#startedAt = null
+      this.#stoppedAt = at
+    } else if (this.#startedAt !== null) this.#startedAt = Math.max(this.#startedAt, at)
   }
 
   /** Talk since the answer. */

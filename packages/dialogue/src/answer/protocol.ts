@@ -33,9 +33,9 @@ export type AnswerInput =
   | { readonly type: 'voice-started'; readonly startedAt: Ms }
   | { readonly type: 'voice-stopped'; readonly stoppedAt: Ms }
   | { readonly type: 'partial' | 'final'; readonly text: string; readonly words: readonly SpokenWord[] }
-  /** A tone began or ended. `isIsolated`: nothing followed its end at once. */
+  /** A tone began or ended. `isIsolated`: nothing followed its end at once. `isPure`: it is purer than a vowel. */
   | { readonly type: 'tone-started'; readonly tone: CallTone; readonly hz: number; readonly at: Ms }
-  | { readonly type: 'tone-ended'; readonly at: Ms; readonly isIsolated: boolean }
+  | { readonly type: 'tone-ended'; readonly at: Ms; readonly isIsolated: boolean; readonly isPure: boolean }
   /** The agent is audible. */
   | { readonly type: 'agent-sound'; readonly on: boolean }
   /**
@@ -50,7 +50,7 @@ export type Evidence =
   | { readonly kind: 'long-greeting'; readonly spokenMs: Ms }
   | { readonly kind: 'beep'; readonly hz: number }
   | { readonly kind: 'sit' | 'fax-tone' | 'ringback' }
-  | { readonly kind: 'no-sound'; readonly forMs: Ms }
+  | { readonly kind: 'no-sound' | 'wordless-voice'; readonly forMs: Ms }
 
 export interface Verdict {
   readonly class: AnswerClass

@@ -77,13 +77,13 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.0 ^ esta/este llamada/numero/buzon/telefono/linea/contestador
     0.8 ^ este/esta es
     0.7 ^ el/la numero/telefono/linea/buzon/memoria
-    0.6 ^ lo sentimos
+    0.9 ^ lo sentimos
     1.1 ^ todos nuestros/los
     1.0 ^ el tiempo
-    0.7 ^ informacion
-    0.7 ^ aviso
-    0.7 ^ estimado
-    0.7 ^ atencion
+    0.9 ^ informacion
+    1.0 ^ aviso
+    1.0 ^ estimado/estimada
+    1.0 ^ atencion
     0.7 ^ le informamos
     0.6 ^ para
     0.9 llamar/llamado/llamando/bienvenido/bienvenidos/bienvenida/contactar + para/si/nuestro/nuestros/su/esta/seleccione/elija/escuche/pulse/marque/todos
@@ -91,7 +91,13 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.2 su/tu llamada
     0.4 numero al/a/que
     0.3 en este momento
-    0.3 en estos momentos`,
+    0.3 en estos momentos
+    0.6 ^ no podemos
+    0.8 ^ en este/estos momento/momentos
+    0.6 ^ usted
+    0.8 esta llamando a/al
+    0.6 ^ hola (el/la/este/esta/lo) numero/buzon/persona/usuario/cliente/abonado/linea/telefono/contestador/memoria
+    0.5 ^ nuestros/nuestro`,
   voicemail: `
     0.9 ^ en este/estos momento/momentos no
     0.8 deje/deja su/tu
@@ -100,15 +106,15 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.0 deja/deje/dejanos/dejame/dejenos/dejeme (tu/su) nombre
     0.9 por favor deje/deja/dejame/dejeme
     1.1 despues/luego/tras (de/del) (el/la) tono/senal/pitido/bip
-    1.1 despues/luego (de) (oir/escuchar) (el/la) tono/senal
+    0.2 despues/luego (de) (oir/escuchar) (el/la) tono/senal
     1.1 al oir/escuchar (el/la) tono/senal
     1.1 espera/espere (a) (el/la/al) tono/senal
     1.0 grabe/graba (su/tu) mensaje
     0.9 ^ se ha comunicado
     0.7 se ha comunicado con
-    0.55 ha llamado a
+    0.45 ha llamado a
     0.75 has llamado a
-    0.9 te has comunicado
+    1.2 te has comunicado
     0.6 esta llamando (al/a)
     1.1 buzon de voz
     1.1 el buzon
@@ -164,7 +170,14 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.7 de vacaciones
     0.6 y no contesto
     0.6 a mano
-    0.5 mensajeria`,
+    0.5 mensajeria
+    0.8 seguramente/probablemente
+    1.2 le atiende el/un/una/nuestro
+    0.9 no te/le puedo contestar/atender/responder
+    0.6 ya sabes
+    0.7 no tengo ~ mano
+    0.7 si me llamas
+    0.6 servicio de mensajeria`,
   mailbox_unavailable: `
     1.6 buzon ~ esta lleno
     1.6 esta lleno
@@ -187,7 +200,11 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.2 no admite
     1.2 mas mensajes
     1.2 nuevos mensajes
-    1.1 no hay espacio`,
+    1.1 no hay espacio
+    1.4 no se puede/pueden dejar
+    1.6 no tiene espacio
+    1.6 esta completo
+    1.4 no ha creado`,
   ivr: `
     0.9 ^ si desea/conoce
     0.9 momento todos
@@ -260,7 +277,18 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.5 grabamos
     0.6 otras llamadas
     0.5 le/les damos
-    0.4 si ya`,
+    0.4 si ya
+    0.8 la bienvenida
+    0.9 ^ le damos
+    0.5 bienvenidos
+    0.5 gracias por contactar/su
+    0.8 en la cola
+    0.6 usted es
+    0.5 tambien puede
+    0.6 visitarnos
+    0.5 tenemos varias
+    0.7 diganos
+    0.6 espera estimado`,
   screener: `
     1.3 diga/di/indique/indica (su/tu) nombre
     1.3 grabe/graba (su/tu) nombre
@@ -302,6 +330,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 cual es el asunto
     0.9 el asunto de
     0.9 identifiquese/identifiquate
+    1.2 identifiquese/identifiquate/nombre despues/tras/al
     0.9 deme/dame (su/tu) nombre
     0.7 le paso
     0.8 asistente digital/virtual
@@ -311,7 +340,11 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 protegido
     0.6 ^ antes
     0.7 y lo que desea
-    0.5 comunicarle con`,
+    0.5 comunicarle con
+    1.2 le habla un/una/el
+    0.7 protegido con/por
+    0.5 contesto/atiendo las
+    0.5 no acepta llamadas`,
   announcement: `
     0.95 ^ su llamada no
     1.4 numero que ha/usted marcado/marco/llamado

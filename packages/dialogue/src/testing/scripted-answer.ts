@@ -12,7 +12,15 @@ const WORD_MS: Ms = 300
 export type AnswerStep =
   | { readonly says: string; readonly wordMs?: Ms; readonly words?: boolean; readonly lateMs?: Ms }
   | { readonly pauses: Ms }
-  | { readonly tone: CallTone; readonly hz: number; readonly ms: Ms }
+  | {
+      readonly tone: CallTone
+      readonly hz: number
+      readonly ms: Ms
+      readonly isIsolated?: boolean
+      readonly isPure?: boolean
+      /** Voice activity from the start of the tone for this time; default: none. */
+      readonly voicedMs?: Ms
+    }
   | { readonly agent: boolean }
   | { readonly rearm: true }
 
@@ -62,12 +70,17 @@ function inputsOf(steps: readonly AnswerStep[], from: Ms): { inputs: { at: Ms; i
     else if ('agent' in step) inputs.push({ at: now, input: { type: 'agent-sound', on: step.agent } })
     else if ('rearm' in step) inputs.push({ at: now, input: { type: 'rearm', timeoutMs: 30_000 } })
     else if ('tone' in step) {
-      const { tone, hz, ms } = step
+      const { tone, hz, ms, isIsolated = true, isPure = true, voicedMs } = step
+      if (voicedMs !== undefined) {
+        inputs.push({ at: now + EDGE_MS, input: { type: 'voice-started', startedAt: now } })
+        const stoppedAt = now + voicedMs
+        inputs.push({ at: stoppedAt + HANGOVER_MS, input: { type: 'voice-stopped', stoppedAt } })
+      }
       inputs.push({ at: now + 140, input: { type: 'tone-started', tone: 'tone', hz, at: now } })
       if (tone !== 'tone')
         inputs.push({ at: now + Math.min(ms, 640), input: { type: 'tone-started', tone, hz, at: now } })
       now += ms
-      inputs.push({ at: now + 50, input: { type: 'tone-ended', at: now, isIsolated: true } })
+      inputs.push({ at: now + 50, input: { type: 'tone-ended', at: now, isIsolated, isPure } })
     } else now = speak(inputs, now, step)
   }
   return { inputs, endMs: now }

@@ -3,6 +3,7 @@ import { type Ms, msToSamples, NARROWBAND, samplesToMs } from '@parley/kernel'
 import { SyntheticSound } from '@parley/media/testing'
 import { afterEach, expect, it } from 'vitest'
 import { AudioHarness, find, type HarnessOptions, speaks } from '../testing/audio-harness.ts'
+import { voiceSound } from '../testing/sounds.ts'
 
 /** What an agent does with machines that answer its calls, tested by what is on the line. */
 
@@ -215,8 +216,8 @@ it.each([2000, 3000, 4500])(
 )
 
 it('a message that is being left gives way to the answer to a screener, whose words come late', async () => {
-  const harness = await open({ ...ALL, voicemail: LEAVES }, { recogniserLagMs: 4500 })
-  await harness.pass(harness.says('The person you are calling please record your name and reason for calling') + 7000)
+  const harness = await open({ ...ALL, voicemail: LEAVES }, { recogniserLagMs: 2650 })
+  await harness.pass(harness.says('The person you are calling asks you please to say your name') + 7000)
   expect(classes(harness)).toEqual(['voicemail', 'screener'])
   expect(find(harness.heard(), harness.voice.sound('This is the clinic.')).likeness).toBeGreaterThan(0.9)
   expect(find(harness.heard(), harness.voice.sound('Hello, this is the clinic.')).likeness).toBeGreaterThan(0.9)
@@ -242,6 +243,19 @@ it('a call ends when no person comes within 30 s of the answer to a screener', a
 
 it('an agent that is to hang up at a menu does so', async () => {
   const harness = await open(ALL)
+  harness.says(MENU)
+  const { run } = await ended(harness)
+  expect(run.outcome).toMatchObject({ kind: 'agent_hung_up', detail: 'ivr' })
+})
+
+it('an agent that is to hang up at a menu waits for words while it hears music alone', async () => {
+  const harness = await open(ALL)
+  harness.caller.play(voiceSound(4500))
+  await harness.pass(4500)
+  expect(harness.timeline('contact')).toMatchObject([
+    { class: 'ivr', confidence: 0.6, evidence: [expect.stringMatching(/^voice without words for /)] },
+  ])
+  expect(harness.report).toBeNull()
   harness.says(MENU)
   const { run } = await ended(harness)
   expect(run.outcome).toMatchObject({ kind: 'agent_hung_up', detail: 'ivr' })

@@ -179,7 +179,7 @@ export class AnswerHandling {
       case 'mailbox_unavailable':
         return this.#options.plan.settings.voicemail.enabled ? this.#end('mailbox_unavailable') : undefined
       case 'ivr':
-        return this.#onMenu()
+        return this.#onMenu(verdict.confidence > DOUBTFUL)
       case 'screener':
         return this.#onScreener()
       case 'fax':
@@ -224,9 +224,9 @@ export class AnswerHandling {
     this.#options.conversation.restart()
   }
 
-  #onMenu(): void {
+  #onMenu(isCertain: boolean): void {
     const { enabled, action } = this.#options.plan.settings.ivr
-    if (enabled && action === 'hangup') return this.#end('ivr')
+    if (enabled && action === 'hangup') return isCertain ? this.#end('ivr') : undefined
     this.#isNavigating ||= enabled
     this.#resume()
   }

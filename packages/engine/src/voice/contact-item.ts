@@ -41,6 +41,8 @@ function textsOf(evidence: Evidence): string[] {
       return [`beep: ${evidence.hz} Hz`]
     case 'no-sound':
       return [`no sound for ${evidence.forMs} ms`]
+    case 'wordless-voice':
+      return [`voice without words for ${evidence.forMs} ms`]
     default:
       return [evidence.kind]
   }

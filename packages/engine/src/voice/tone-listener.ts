@@ -23,7 +23,7 @@ export class ToneListener {
     for (let type = tones.take(); type !== null; type = tones.take()) {
       this.isSounding = type !== 'tone-ended'
       const at = this.#timeOf(tones.position)
-      if (type === 'tone-ended') this.#onTone({ type, at, isIsolated: tones.isIsolated })
+      if (type === 'tone-ended') this.#onTone({ type, at, isIsolated: tones.isIsolated, isPure: tones.isPure })
       else this.#onTone({ type: 'tone-started', tone: type === 'tone-started' ? 'tone' : type, hz: tones.hz, at })
     }
   }

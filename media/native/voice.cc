@@ -14,9 +14,15 @@ constexpr int kDecimatedFrame = kFrame / kDecimation;
 constexpr int kMatch = 60;
 constexpr int kMinLag = 5;
 constexpr int kMaxLag = 33;
-constexpr int kLagsAtOnce = 4;
+constexpr int kPairs = 4;
+constexpr int kLagsAtOnce = 2 * kPairs;
 constexpr double kVoicedCorrelation = 0.6;
 constexpr double kHighPass = 0.9;
+constexpr double kHighPass2 = kHighPass * kHighPass;
+constexpr double kHighPass4 = kHighPass2 * kHighPass2;
+constexpr double kSmallestOut = 1e-15;
+/** Of samples of 16 bits. */
+constexpr float kPerUnit = 1.0f / 32768;
 constexpr double kSilenceDb = -100;
 constexpr double kSilenceEnergy = 1e-10;
 constexpr double kDtmfShare = 0.8;
@@ -50,47 +56,101 @@ uint32_t mask_of(double value) {
   return value >= INT32_MIN && value <= INT32_MAX ? static_cast<uint32_t>(static_cast<int32_t>(value)) : 0;
 }
 
+/** Two numbers in one register. */
+typedef double Pair __attribute__((vector_size(2 * sizeof(double))));
+typedef float FloatPair __attribute__((vector_size(2 * sizeof(float))));
+
+Pair pair_at(const double* from) {
+  Pair pair;
+  memcpy(&pair, from, sizeof pair);
+  return pair;
+}
+
+void store_floats(float* to, Pair pair) {
+  const FloatPair floats = __builtin_convertvector(pair, FloatPair);
+  memcpy(to, &floats, sizeof floats);
+}
+
+/** VoiceCues.push: the filter's recursion is over four samples, so that four are computed at once. */
 void push_cues(VoiceMemory* voice) {
   CueWords& cues = voice->cues;
   memmove(voice->window, voice->window + kFrame, (kWindow - kFrame) * sizeof(float));
   memmove(voice->decimated, voice->decimated + kDecimatedFrame, (kDecimated - kDecimatedFrame) * sizeof(float));
-  double last_in = cues.lastIn;
-  double out = cues.lastOut;
-  double energy = 0;
-  for (int i = 0; i < kDecimatedFrame; i++) {
-    double sum = 0;
-    for (int j = i * kDecimation; j < (i + 1) * kDecimation; j++) {
-      const double in = voice->frame[j];
-      out = in - last_in + kHighPass * out;
-      last_in = in;
-      voice->window[kWindow - kFrame + j] = static_cast<float>(out);
-      energy += out * out;
-      sum += out;
-    }
-    voice->decimated[kDecimated - kDecimatedFrame + i] = static_cast<float>(sum);
+  double in[1 + kFrame];
+  in[0] = cues.lastIn;
+  for (int i = 0; i < kFrame; i += 2) {
+    FloatPair floats;
+    memcpy(&floats, voice->frame + i, sizeof floats);
+    const Pair pair = __builtin_convertvector(floats, Pair);
+    memcpy(in + 1 + i, &pair, sizeof pair);
   }
-  cues.lastIn = last_in;
-  cues.lastOut = out;
+  // Differences and their sums with the one before; those of the samples before the frame are in `lastOut`.
+  double differences[1 + kFrame];
+  double sums[2 + kFrame];
+  differences[0] = sums[0] = sums[1] = 0;
+  for (int i = 0; i < kFrame; i += 2) {
+    const Pair difference = pair_at(in + 1 + i) - pair_at(in + i);
+    memcpy(differences + 1 + i, &difference, sizeof difference);
+  }
+  for (int i = 0; i < kFrame; i += 2) {
+    const Pair sum = pair_at(differences + 1 + i) + kHighPass * pair_at(differences + i);
+    memcpy(sums + 2 + i, &sum, sizeof sum);
+  }
+  const double last_out = cues.lastOut;
+  Pair low = {last_out / (kHighPass2 * kHighPass), last_out / kHighPass2};
+  Pair high = {last_out / kHighPass, last_out};
+  Pair low_energy = {};
+  Pair high_energy = {};
+  float* window = voice->window + kWindow - kFrame;
+  float* decimated = voice->decimated + kDecimated - kDecimatedFrame;
+  for (int i = 0; i < kFrame; i += kDecimation) {
+    low = pair_at(sums + 2 + i) + kHighPass2 * pair_at(sums + i) + kHighPass4 * low;
+    high = pair_at(sums + 4 + i) + kHighPass2 * pair_at(sums + 2 + i) + kHighPass4 * high;
+    low_energy += low * low;
+    high_energy += high * high;
+    store_floats(window + i, low);
+    store_floats(window + i + 2, high);
+    decimated[i / kDecimation] = static_cast<float>((low[0] + low[1]) + (high[0] + high[1]));
+  }
+  const double energy = (low_energy[0] + low_energy[1]) + (high_energy[0] + high_energy[1]);
+  cues.lastIn = in[kFrame];
+  cues.lastOut = std::fabs(high[1]) < kSmallestOut ? 0 : high[1];
   cues.level = energy > kSilenceEnergy ? decibels(energy / kFrame) : kSilenceDb;
+}
+
+/** Samples of -1 to 1, which are exact. */
+void convert(const int16_t* from, int count, float* to) {
+  typedef int16_t Whole __attribute__((vector_size(4 * sizeof(int16_t))));
+  typedef float Floats __attribute__((vector_size(4 * sizeof(float))));
+  int i = 0;
+  for (; i + 4 <= count; i += 4) {
+    Whole samples;
+    memcpy(&samples, from + i, sizeof samples);
+    const Floats floats = __builtin_convertvector(samples, Floats) * kPerUnit;
+    memcpy(to + i, &floats, sizeof floats);
+  }
+  for (; i < count; i++) to[i] = static_cast<float>(from[i]) * kPerUnit;
 }
 
 /** Whether the last 30 ms repeat themselves. Several lags are summed in one loop, each in its own order. */
 bool is_voiced(const VoiceMemory* voice) {
-  const float* x = voice->decimated;
+  double x[kDecimated];
+  for (int i = 0; i < kDecimated; i++) x[i] = voice->decimated[i];
   constexpr int kFrom = kDecimated - kMatch;
   double energy = kSilenceEnergy;
   double earlier = kSilenceEnergy;
-  for (int i = kFrom; i < kDecimated; i++) energy += static_cast<double>(x[i]) * x[i];
-  for (int i = kFrom - kMinLag; i < kDecimated - kMinLag; i++) earlier += static_cast<double>(x[i]) * x[i];
+  for (int i = kFrom; i < kDecimated; i++) energy += x[i] * x[i];
+  for (int i = kFrom - kMinLag; i < kDecimated - kMinLag; i++) earlier += x[i] * x[i];
   for (int first = kMinLag; first <= kMaxLag; first += kLagsAtOnce) {
-    double products[kLagsAtOnce] = {};
+    // The longest lag comes first, and one beyond the last still lies in the window.
+    const int longest = first + kLagsAtOnce - 1;
+    Pair products[kPairs] = {};
     for (int i = kFrom; i < kDecimated; i++) {
-      const double sample = x[i];
-      // A lag beyond the last one still lies in the window.
-      for (int l = 0; l < kLagsAtOnce; l++) products[l] += sample * x[i - first - l];
+#pragma GCC unroll 4
+      for (int pair = 0; pair < kPairs; pair++) products[pair] += x[i] * pair_at(x + i - longest + 2 * pair);
     }
-    for (int lag = first; lag < first + kLagsAtOnce && lag <= kMaxLag; lag++) {
-      const double product = products[lag - first];
+    for (int lag = first; lag <= longest && lag <= kMaxLag; lag++) {
+      const double product = products[(longest - lag) >> 1][(longest - lag) & 1];
       if (product > 0 && product * product > kVoicedCorrelation * kVoicedCorrelation * energy * earlier) return true;
       const double entering = x[kFrom - lag - 1];
       const double leaving = x[kDecimated - lag - 1];
@@ -221,7 +281,8 @@ struct Activity {
     s.quietFrames = 0;
     s.lastSpeechEnd = s.framePosition + kFrame;
     s.voicelessFrames++;
-    if (std::fmod(s.voicelessFrames, kVoiceCheckEvery) == 0 && is_voiced(voice)) s.voicelessFrames = 0;
+    const double checks = s.voicelessFrames / kVoiceCheckEvery;
+    if (checks == std::floor(checks) && is_voiced(voice)) s.voicelessFrames = 0;
     if (s.voicelessFrames >= kVoicelessEndFrames || s.steadyFrames >= kSteadyFrames) {
       set_floor(s.smooth);
       end();
@@ -285,7 +346,7 @@ void push_voice(VoiceMemory* voice, const double (&coefficients)[kDtmfTones], do
   int filled = s.filled >= 0 && s.filled < kFrame ? static_cast<int>(s.filled) : 0;
   for (int done = 0; done < count;) {
     const int taken = kFrame - filled < count - done ? kFrame - filled : count - done;
-    for (int i = 0; i < taken; i++) voice->frame[filled + i] = static_cast<float>(audio[done + i] / 32768.0);
+    convert(audio + done, taken, voice->frame + filled);
     done += taken;
     filled += taken;
     s.filled = filled;

@@ -19,6 +19,8 @@ const SAMPLE_RATE = 6
 const HEADER_WORDS = 8
 const HEADER_BYTES = HEADER_WORDS * 4
 const NO_END = -1
+/** Memory of one thread for a block of each channel. */
+const BLOCKS: [Uint8Array, Uint8Array] = [new Uint8Array(0), new Uint8Array(0)]
 
 /**
  * A recording's shared memory, for mono audio of `format` in each channel. `capacity`: bytes per channel, a power of two
@@ -184,8 +186,12 @@ export class RecordingRingReader {
    */
   copy(dst: Uint8Array, frames: Samples, swap: boolean): Samples {
     const n = Math.min(frames, dst.length >> 1)
-    this.#interleave(this.#left, LEFT_PUBLISHED, dst, swap ? 1 : 0, n)
-    this.#interleave(this.#right, RIGHT_PUBLISHED, dst, swap ? 0 : 1, n)
+    const first = swap ? this.#read(this.#right, RIGHT_PUBLISHED, 0, n) : this.#read(this.#left, LEFT_PUBLISHED, 0, n)
+    const second = swap ? this.#read(this.#left, LEFT_PUBLISHED, 1, n) : this.#read(this.#right, RIGHT_PUBLISHED, 1, n)
+    for (let i = 0; i < n; i++) {
+      dst[2 * i] = first[i]!
+      dst[2 * i + 1] = second[i]!
+    }
     return n
   }
 
@@ -194,11 +200,19 @@ export class RecordingRingReader {
     Atomics.store(this.#header, READ, this.position + frames)
   }
 
-  #interleave(channel: Uint8Array, published: number, dst: Uint8Array, dstOffset: number, frames: Samples): void {
-    const position = this.position
-    const mask = this.#capacity - 1
+  /** A channel's next frames as one block, silence where it has none; the memory is used again by the next call. */
+  #read(channel: Uint8Array, published: number, at: 0 | 1, frames: Samples): Uint8Array {
+    let block = BLOCKS[at]
+    if (block.length < frames) {
+      block = new Uint8Array(frames)
+      BLOCKS[at] = block
+    }
+    const { position } = this
     const there = Math.max(0, Math.min(frames, Atomics.load(this.#header, published) - position))
-    for (let i = 0; i < there; i++) dst[dstOffset + 2 * i] = channel[(position + i) & mask]!
-    for (let i = there; i < frames; i++) dst[dstOffset + 2 * i] = SILENCE
+    const start = position & (this.#capacity - 1)
+    const first = Math.min(there, this.#capacity - start)
+    block.set(channel.subarray(start, start + first))
+    block.set(channel.subarray(0, there - first), first)
+    return block.fill(SILENCE, there, frames)
   }
 }

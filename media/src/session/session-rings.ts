@@ -6,6 +6,9 @@ const OUTBOUND_SECONDS = 1
 /** The reader does not use the oldest part of the heard ring, which the writer may be overwriting. */
 const HEARD_GUARD_MS = 128
 
+/** Samples from which on they are copied as one block. */
+const BLOCK = 256
+
 const OUT_WRITTEN = 0
 const OUT_TAKEN = 1
 const HEARD_WRITTEN = 2
@@ -192,11 +195,21 @@ export class SessionRings {
 }
 
 function copyIn(ring: Int16Array, position: number, from: Int16Array, start: number, count: number): void {
-  const mask = ring.length - 1
-  for (let i = 0; i < count; i++) ring[(position + i) & mask] = from[start + i]!
+  const at = position & (ring.length - 1)
+  const first = Math.min(count, ring.length - at)
+  copy(from, start, ring, at, first)
+  copy(from, start + first, ring, 0, count - first)
 }
 
 function copyOut(ring: Int16Array, position: number, into: Int16Array, start: number, count: number): void {
-  const mask = ring.length - 1
-  for (let i = 0; i < count; i++) into[start + i] = ring[(position + i) & mask]!
+  const at = position & (ring.length - 1)
+  const first = Math.min(count, ring.length - at)
+  copy(ring, at, into, start, first)
+  copy(ring, 0, into, start + first, count - first)
+}
+
+/** Much audio is copied as one block, which waits less for what the other thread wrote; a view of little audio would cost more than its copy. */
+function copy(from: Int16Array, start: number, to: Int16Array, at: number, count: number): void {
+  if (count >= BLOCK) to.set(from.subarray(start, start + count), at)
+  else for (let i = 0; i < count; i++) to[at + i] = from[start + i]!
 }

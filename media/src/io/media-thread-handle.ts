@@ -1,12 +1,13 @@
 import { Worker } from 'node:worker_threads'
 import type { Ms, ParleyError } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
-import type { SessionReply } from '../session/session-protocol.ts'
+import type { CoreEvent, SessionReply } from '../session/session-protocol.ts'
 import { YOUNG_GENERATION_MB } from './thread-memory.ts'
 import {
   COMMAND_POSTED,
   LATENESS_US,
   type MediaThreadData,
+  PROGRESS_WORDS,
   THREAD_WORDS,
   type ThreadCommand,
   type ThreadReply,
@@ -113,9 +114,24 @@ export class MediaThreadHandle {
       case 'session':
         this.#listener.sessionReply(reply.session, reply.reply)
         return
+      case 'progress':
+        this.#progress(reply.words)
+        return
       case 'thread-statistics':
         this.#statistics.shift()?.resolve(reply.statistics)
         return
+    }
+  }
+
+  #progress(words: Float64Array): void {
+    for (let at = 0; at < words.length; at += PROGRESS_WORDS) {
+      const event: CoreEvent = {
+        type: 'play-progress',
+        taken: words[at + 1]!,
+        atSample: words[at + 2]!,
+        idle: words[at + 3] === 1,
+      }
+      this.#listener.sessionReply(words[at]!, { type: 'event', event })
     }
   }
 

@@ -10,7 +10,7 @@ import { LatenessWindow } from '../session/lateness-window.ts'
 import { COMPOSED, LEFT, type MediaPath, PortableMediaPath } from '../session/media-path.ts'
 import { MediaSessionCore } from '../session/media-session-core.ts'
 import { type SendSlot, SendSlots, WAKE_MS } from '../session/send-slots.ts'
-import type { SessionCommand, SessionReply } from '../session/session-protocol.ts'
+import type { CoreEvent, SessionCommand, SessionReply } from '../session/session-protocol.ts'
 import { SessionRings } from '../session/session-rings.ts'
 import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { portableTransforms } from '../srtp/transform-for-key.ts'
@@ -28,6 +28,8 @@ const RECEIVED_AT_ONCE = 512
 const BATCH_PACKETS = 128
 /** Sessions whose packets are composed before they are sent; each may have a report too. */
 const SENT_AT_ONCE = BATCH_PACKETS / 2
+/** Missed slots of one call that are counted at once. */
+const MOST_MISSED = 100
 /** How long a report of playout waits for others. */
 const PROGRESS_WAIT_MS: Ms = 40
 /** Packet time until parameters are applied: the slot also runs the inbound side. */
@@ -71,6 +73,8 @@ export class MediaThreadLoop {
   readonly #gridStart: Ms
   #nowMs: Ms
   readonly #replies: ThreadReply[] = []
+  /** PROGRESS_WORDS each; they are posted before the other replies. */
+  readonly #progress: number[] = []
   /** Until when replies that are not urgent may wait; infinity: there are none. */
   #repliesDueMs: Ms = Number.POSITIVE_INFINITY
   #filled = 0
@@ -158,12 +162,13 @@ export class MediaThreadLoop {
     }
   }
 
-  readonly #collect = (session: ThreadSession, slotWake: number): void => {
+  readonly #collect = (session: ThreadSession, slotWake: number, missed: number): void => {
     const at = this.#swept.length
     if (at === this.#calls.capacity) this.#calls = this.#calls.doubled()
     this.#swept.push(session)
     this.#calls.ids[at] = session.pathId
     this.#calls.slotMs[at] = this.#gridStart + slotWake * WAKE_MS
+    this.#calls.missed[at] = missed
   }
 
   /** Sends for the swept sessions, as many at once as a batch holds. */
@@ -173,23 +178,24 @@ export class MediaThreadLoop {
       const until = Math.min(count, from + SENT_AT_ONCE)
       this.#filled = this.#path.compose(this.#calls, from, until, this.#nowMs, this.#outgoing, this.#filled)
       const nowMs = this.#io.now()
-      const { outcome, due, slotMs } = this.#calls
+      const { outcome, due } = this.#calls
       for (let i = from; i < until; i++) {
-        if (outcome[i] === COMPOSED) this.#noteLateness(nowMs - slotMs[i]!)
-        if (outcome[i] === LEFT || due[i] === 1) this.#sendRest(this.#swept[i]!, outcome[i] === LEFT, slotMs[i]!)
+        if (outcome[i] === COMPOSED) this.#noteLateness(i, nowMs)
+        if (outcome[i] === LEFT || due[i] === 1) this.#sendRest(i, outcome[i] === LEFT)
       }
       this.#flush()
     }
   }
 
   /** What the media path has left of a session's slot, and RTCP. */
-  #sendRest(session: ThreadSession, isLeft: boolean, slotMs: Ms): void {
+  #sendRest(i: number, isLeft: boolean): void {
+    const session = this.#swept[i]!
     const { core, rtpSocket, rtcpSocket } = session
     try {
-      const length = isLeft ? core.tick(slotMs, this.#outgoing.slots[this.#filled]!) : 0
+      const length = isLeft ? core.tick(this.#calls.slotMs[i]!, this.#outgoing.slots[this.#filled]!) : 0
       if (length > 0) {
         this.#address(rtpSocket, length, core.ipv4, core.port)
-        this.#noteLateness(this.#io.now() - slotMs)
+        this.#noteLateness(i, this.#io.now())
       }
       const report = core.tickRtcp(this.#nowMs, this.#outgoing.slots[this.#filled]!)
       if (report > 0) this.#address(core.rtcpMux ? rtpSocket : rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
@@ -198,9 +204,18 @@ export class MediaThreadLoop {
     }
   }
 
-  #noteLateness(lateMs: Ms): void {
+  /**
+   * Notes how late the packet of a swept session is sent. A slot that was missed counts as a packet that is late by as much for those
+   * who decide about new calls: otherwise a thread that leaves out packets would seem to be in time.
+   */
+  #noteLateness(i: number, nowMs: Ms): void {
+    const lateMs = nowMs - this.#calls.slotMs[i]!
     this.#lateness.add(lateMs)
     this.#recentLateness.add(lateMs)
+    const missed = this.#calls.missed[i]!
+    if (missed === 0) return
+    const ptimeMs = this.#swept[i]!.slot?.ptimeMs ?? DEFAULT_PTIME_MS
+    for (let k = Math.min(missed, MOST_MISSED); k > 0; k--) this.#recentLateness.add(lateMs + k * ptimeMs)
   }
 
   /** Null: the last value stays. */
@@ -325,7 +340,7 @@ export class MediaThreadLoop {
       recorder: command.recording === null ? null : new RecordingRing(command.recording),
       random: systemRandom,
       transforms: this.#transforms,
-      emit: event => this.#reply(id, { type: 'event', event }),
+      emit: event => this.#emit(id, event),
     })
     const pathId = this.#path.add(core, rtpSocket, rtcpSocket)
     const session: ThreadSession = { id, pathId, core, rtpSocket, rtcpSocket, slot: null }
@@ -430,24 +445,30 @@ export class MediaThreadLoop {
     this.#post({ type: 'session', session, reply })
   }
 
+  /** Reports of playout, which each call has several times a second, go as numbers: an object takes ten times as long to be sent. */
+  #emit(session: number, event: CoreEvent): void {
+    if (event.type !== 'play-progress') {
+      this.#reply(session, { type: 'event', event })
+      return
+    }
+    const { taken, atSample, idle } = event
+    this.#progress.push(session, taken, atSample, idle ? 1 : 0)
+    // Only that playout goes on can wait: its owner refills a ring that holds a second.
+    this.#repliesDueMs = Math.min(this.#repliesDueMs, this.#nowMs + (idle ? 0 : PROGRESS_WAIT_MS))
+  }
+
   #post(reply: ThreadReply): void {
     this.#replies.push(reply)
-    const waitMs = isUrgent(reply) ? 0 : PROGRESS_WAIT_MS
-    this.#repliesDueMs = Math.min(this.#repliesDueMs, this.#nowMs + waitMs)
+    this.#repliesDueMs = this.#nowMs
   }
 
   /** Sends the replies as one message, because each message costs a system call and wakes the main thread. */
   #postReplies(): void {
     if (this.#nowMs < this.#repliesDueMs) return
+    if (this.#progress.length > 0) this.#replies.unshift({ type: 'progress', words: Float64Array.from(this.#progress) })
+    this.#progress.length = 0
     this.#port.postMessage(this.#replies)
     this.#replies.length = 0
     this.#repliesDueMs = Number.POSITIVE_INFINITY
   }
-}
-
-/** Only that playout goes on can wait: its owner refills a ring that holds a second. */
-function isUrgent(reply: ThreadReply): boolean {
-  if (reply.type !== 'session' || reply.reply.type !== 'event') return true
-  const { event } = reply.reply
-  return event.type !== 'play-progress' || event.idle
 }

@@ -5,6 +5,8 @@ export class SweptCalls implements PathCalls {
   readonly capacity: number
   readonly ids: Int32Array
   readonly slotMs: Float64Array
+  /** Earlier slots of each that were not sent. */
+  readonly missed: Int32Array
   readonly outcome: Int8Array
   readonly due: Uint8Array
   readonly left: Uint8Array
@@ -13,6 +15,7 @@ export class SweptCalls implements PathCalls {
     this.capacity = capacity
     this.ids = new Int32Array(capacity)
     this.slotMs = new Float64Array(capacity)
+    this.missed = new Int32Array(capacity)
     this.outcome = new Int8Array(capacity)
     this.due = new Uint8Array(capacity)
     this.left = new Uint8Array(capacity)
@@ -23,6 +26,7 @@ export class SweptCalls implements PathCalls {
     const larger = new SweptCalls(2 * this.capacity)
     larger.ids.set(this.ids)
     larger.slotMs.set(this.slotMs)
+    larger.missed.set(this.missed)
     return larger
   }
 }

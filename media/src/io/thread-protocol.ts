@@ -44,7 +44,11 @@ export type ThreadReply =
   | { readonly type: 'opened'; readonly session: number }
   | { readonly type: 'open-failed'; readonly session: number; readonly code: MediaErrorCode; readonly detail: string }
   | { readonly type: 'session'; readonly session: number; readonly reply: SessionReply }
+  | { readonly type: 'progress'; readonly words: Float64Array }
   | { readonly type: 'thread-statistics'; readonly statistics: ThreadStatistics }
+
+/** Numbers of a report of playout in "progress": the session, then `taken`, `atSample` and `idle` (0 or 1) of its event. */
+export const PROGRESS_WORDS = 4
 
 export interface ThreadStatistics {
   readonly sessions: number

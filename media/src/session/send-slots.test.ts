@@ -34,14 +34,16 @@ describe('send slots', () => {
     }
   })
 
-  it('after a stall a call sends one packet for the newest slot and continues on its grid', () => {
+  it('after a stall a call sends one packet for the newest slot, which says how many were missed, and continues on its grid', () => {
     const slots = new SendSlots<string>()
     slots.add('call', 20)
-    const sent = sweeps(slots, [...range(1, 10), 30, 31, 32, 33])
+    const sent: [slot: number, at: number, missed: number][] = []
+    for (const wake of [...range(1, 10), 30, 31, 32, 33])
+      slots.sweep(wake, (_, slot, missed) => sent.push([slot, wake, missed]))
     expect(sent).toEqual([
-      ['call', 8, 8],
-      ['call', 24, 30],
-      ['call', 32, 32],
+      [8, 8, 0],
+      [24, 30, 1],
+      [32, 32, 0],
     ])
   })
 

@@ -70,10 +70,10 @@ export class SendSlots<Owner> {
   }
 
   /**
-   * Calls `send(owner, wake)` once for every call that has a slot after the last sweep and up to `wake`. `wake` of the
-   * callback is the call's newest slot; earlier ones were missed and are not sent.
+   * Calls `send` once for every call that has a slot after the last sweep and up to `wake`, with the call's newest slot; earlier
+   * ones are not sent, and `missed` is their number.
    */
-  sweep(wake: number, send: (owner: Owner, slotWake: number) => void): void {
+  sweep(wake: number, send: (owner: Owner, slotWake: number, missed: number) => void): void {
     const first = Math.max(this.#lastWake + 1, wake - SEND_SLOTS + 1)
     this.#lastWake = Math.max(this.#lastWake, wake)
     for (let w = first; w <= wake; w++) {
@@ -84,7 +84,7 @@ export class SendSlots<Owner> {
         const missed = Math.floor((wake - entry.nextWake) / entry.periodWakes)
         const slotWake = entry.nextWake + missed * entry.periodWakes
         entry.nextWake = slotWake + entry.periodWakes
-        send(entry.owner, slotWake)
+        send(entry.owner, slotWake, missed)
       }
     }
   }

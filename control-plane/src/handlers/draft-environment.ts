@@ -5,9 +5,11 @@ import {
   existingDocuments,
   type OpenDraft,
   type Queries,
+  referencedSecrets,
   referenceTargets,
   searchedGeneration,
 } from '@parley/store'
+import type { Catalogue } from '../catalogue.ts'
 import type { Context } from '../context.ts'
 
 /** The resources of the environment and the platform that the draft may refer to. `draft_id` null: without documents. */
@@ -15,17 +17,36 @@ export async function draftEnvironmentOf(
   { db, scope, platform }: Pick<Context, 'db' | 'scope' | 'platform'>,
   draft: Pick<OpenDraft, 'telephony'> & { readonly draft_id: string | null },
 ): Promise<DraftEnvironment> {
-  const [{ models, voices }, references, knowledge] = await Promise.all([
+  const [catalogue, references, knowledge] = await Promise.all([
     platform.catalogue(scope, db),
     referenceTargets(db, scope, draft),
     knowledgeOf({ db, scope }, draft.draft_id),
   ])
-  return {
-    ...references,
+  return { ...references, ...servicesOf(catalogue), ...knowledge }
+}
+
+/** The resources that a run of a publication needs. */
+export async function runEnvironmentOf({
+  db,
+  scope,
+  platform,
+}: Pick<Context, 'db' | 'scope' | 'platform'>): Promise<Pick<DraftEnvironment, 'models' | 'voices' | 'secrets'>> {
+  const [catalogue, secrets] = await Promise.all([platform.catalogue(scope, db), referencedSecrets(db, scope)])
+  return { ...servicesOf(catalogue), secrets }
+}
+
+const services = new WeakMap<Catalogue, Pick<DraftEnvironment, 'models' | 'voices'>>()
+
+function servicesOf(catalogue: Catalogue): Pick<DraftEnvironment, 'models' | 'voices'> {
+  const known = services.get(catalogue)
+  if (known !== undefined) return known
+  const { models, voices } = catalogue
+  const made = {
     models: models.map(({ model, kind, provider, ready }) => ({ identity: model, kind, provider, ready })),
     voices: voices.map(({ languages, ...voice }) => ({ ...voice, languages: [...new Set(languages.map(primaryTag))] })),
-    ...knowledge,
   }
+  services.set(catalogue, made)
+  return made
 }
 
 function primaryTag(tag: string): string {

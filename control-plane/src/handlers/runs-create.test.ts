@@ -53,6 +53,15 @@ describe('POST /runs', () => {
     expect(rows[0].trunk_id).not.toBeNull()
   })
 
+  it('the answer to POST /runs is the run as GET /runs/{run_id} shows it, for calls and for chats', async () => {
+    const more = { dynamic_variables: { name: 'Ada' }, metadata: { order: 7, nested: { b: [1.5, null], a: '' } } }
+    for (const body of [await callBody(api.world), await chatBody(api.world)]) {
+      const { body: made } = await create({ ...body, ...more })
+      const { body: read } = await api.send('runs.get', { params: { run_id: made.run_id } })
+      expect(read).toEqual(made)
+    }
+  })
+
   it('repeated requests for one run wake and announce it once', async () => {
     const body = await chatBody(api.world)
     const before = api.platform.wokenRuns.length

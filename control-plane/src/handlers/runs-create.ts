@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type InputOf, type OperationNamed, Refusal } from '@parley/contract'
-import { type DraftEnvironment, judgeDestination, type Plan, unreadyIn } from '@parley/flow'
+import { judgeDestination, type Plan, unreadyIn } from '@parley/flow'
 import {
   admitRun,
+  admittedRun,
   type DialFacts,
   dialFacts,
   lockAgentAgainstArchiving,
@@ -14,7 +15,7 @@ import {
 } from '@parley/store'
 import type { Handlers } from '../context.ts'
 import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
-import { draftEnvironmentOf } from './draft-environment.ts'
+import { runEnvironmentOf } from './draft-environment.ts'
 import type { RunContext } from './run-context.ts'
 import { existingRun, runBody } from './runs-body.ts'
 import { admissionRefused } from './runs-refusals.ts'
@@ -36,18 +37,15 @@ export async function createRun(body: RunCreation, context: RunContext): Promise
     throw new Refusal('forbidden', 'this key may not place calls: use a key with can_dial, or an admin key', {
       reason: 'can_dial',
     })
-  const publication = await publicationFor(body, context)
+  const [agent, published, call, environment] = await factsFor(body, context)
+  const publication = publicationFor(body, settledValue(agent), settledValue(published))
   checkChannel(body, publication)
   const webKind = isWeb ? webKindOf(body, context) : null
-  // Read together; the first reason to refuse is still that of the line.
-  const [found, environment] = await Promise.allSettled([
-    isPhone ? outboundLine(body, publication.plan, context) : null,
-    draftEnvironmentOf(context, { telephony: null, draft_id: null }),
-  ])
-  const line = settledValue(found)
+  const line = isPhone ? outboundLine(settledValue(call)!) : null
   if (line !== null) checkDestination(body.to, line.facts)
   checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, settledValue(environment))
-  const admission = await admitRun(db, scope, requestOf(body, publication, line, context))
+  const request = requestOf(body, publication, line, context)
+  const admission = await admitRun(db, scope, request)
   if (admission.kind === 'refused') {
     const isDailyLimit = admission.reason === 'daily_call_limit'
     throw admissionRefused(admission, isDailyLimit ? await secondsUntilCallAllowed(db, scope) : null)
@@ -56,12 +54,26 @@ export async function createRun(body: RunCreation, context: RunContext): Promise
   context.auditResource({ kind: 'run', id: run_id })
   // A direct web call waits for the offer of its browser.
   if (webKind !== 'direct') context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })
-  if (webKind === null) return runBody(await existingRun(context, run_id))
+  if (webKind === null) return runBody(admittedRun(scope, request, publication, admission))
   const web =
     webKind === 'direct'
       ? await issueWebCall(context, run_id, publication.plan.settings.maxCallDurationMs)
       : await issueRoomCall(context, run_id)
   return { ...runBody(await existingRun(context, run_id)), web }
+}
+
+/**
+ * Reads in one round trip what the request depends on; the first reason to refuse is still that of the agent. Locks the agent before the
+ * rest is read, so that no concurrent request archives it, or publishes another head, before the run is admitted.
+ */
+function factsFor({ agent_id, version, channel, from }: RunCreation, context: RunContext) {
+  const { db, scope } = context
+  return Promise.allSettled([
+    lockAgentAgainstArchiving(db, scope, agent_id),
+    readPublication(db, scope, agent_id, version ?? 'head'),
+    channel === 'phone' ? dialFacts(db, scope, { agent_id, version: version ?? null, from: from ?? null }) : null,
+    runEnvironmentOf(context),
+  ])
 }
 
 function settledValue<Value>(settled: PromiseSettledResult<Value>): Value {
@@ -86,17 +98,15 @@ function kindOf({ channel, mode }: RunCreation): RunKind {
   return channel === 'cloud' ? (mode as 'task' | 'chat' | 'background') : channel
 }
 
-/** Locks the agent, so that no concurrent request archives it before the run is admitted. */
-async function publicationFor(
+function publicationFor(
   { agent_id, version }: RunCreation,
-  { db, scope }: RunContext,
-): Promise<PlannedPublication> {
-  const agent = await lockAgentAgainstArchiving(db, scope, agent_id)
+  agent: Awaited<ReturnType<typeof lockAgentAgainstArchiving>>,
+  publication: PlannedPublication | null,
+): PlannedPublication {
   if (agent === null) throw noAgent(agent_id)
   if (agent.archived_at !== null) throw agentArchived(agent_id)
   const publishedVersion = version ?? agent.head_version
   if (publishedVersion === null) throw agentNotPublished(agent_id)
-  const publication = await readPublication(db, scope, agent_id, publishedVersion)
   if (publication === null) throw noVersion(agent_id, publishedVersion)
   return publication
 }
@@ -129,22 +139,17 @@ interface OutboundLine {
 }
 
 /** The number that the call comes from and its trunk; a trunk that the publication names must be that trunk. */
-async function outboundLine(body: RunCreation, plan: Plan, { db, scope }: RunContext): Promise<OutboundLine> {
+function outboundLine(facts: DialFacts): OutboundLine {
   const missing = (reason: 'telephony_missing' | 'trunk_unavailable' | 'number_unavailable', message: string) =>
     new Refusal('capability_unavailable', message, { reason })
-  const own = plan.telephony
-  const from = body.from ?? own?.from ?? null
+  const { from_number: from, named_trunk_id: named, number_trunk_id: trunkId } = facts
   if (from === null)
     throw missing('telephony_missing', 'the agent has no number to call from: set "from", or agent.telephony')
-  // If the request names another number, the publication's trunk does not apply.
-  const named = body.from === undefined ? (own?.trunkId ?? null) : null
-  const facts = await dialFacts(db, scope, from, named)
   if (named !== null && !facts.has_trunk)
     throw missing(
       'trunk_unavailable',
       `the agent calls over trunk "${named}", which does not exist any more: change agent.telephony and publish`,
     )
-  const trunkId = facts.number_trunk_id
   if (trunkId === null)
     throw missing('number_unavailable', `${from} is not a number of this environment: import it first`)
   if (named !== null && named !== trunkId)
@@ -180,7 +185,7 @@ const UNREADY = {
 function checkReadiness(
   plan: Plan,
   { line, speaks }: { readonly line: OutboundLine | null; readonly speaks: boolean },
-  environment: DraftEnvironment,
+  environment: Awaited<ReturnType<typeof runEnvironmentOf>>,
 ): void {
   const unready = (reason: (typeof UNREADY)[keyof typeof UNREADY], message: string) =>
     new Refusal('capability_unavailable', message, { reason })

@@ -1,5 +1,6 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
+import { PreparedQuery } from './prepared-query.ts'
 import type { Queries } from './protocol.ts'
 import type { DraftContent, SecretKind } from './schema.ts'
 
@@ -47,14 +48,29 @@ export async function referenceTargets(
           )
         ) n
       ) as numbers,
-      (
-        select coalesce(json_agg(json_build_object(
-          'secret_id', s.secret_id, 'kind', s.kind, 'versions', (
-            select coalesce(json_agg(v.version::text order by v.version), '[]') from parley.secret_versions v
-            where v.tenant_id = s.tenant_id and v.secret_id = s.secret_id
-          )
-        ) order by s.secret_id), '[]')
-        from parley.secrets s where s.tenant_id = ${tenant_id} and s.deleted_at is null
-      ) as secrets`.execute(db)
+      ${secretsOf(tenant_id)} as secrets`.execute(db)
   return rows[0] ?? { trunks: [], numbers: [], secrets: [] }
+}
+
+/** SQL for the secrets that are not deleted, as a JSON array. */
+function secretsOf(tenantId: string) {
+  return sql<EnvironmentReferences['secrets']>`(
+    select coalesce(json_agg(json_build_object(
+      'secret_id', s.secret_id, 'kind', s.kind, 'versions', (
+        select coalesce(json_agg(v.version::text order by v.version), '[]') from parley.secret_versions v
+        where v.tenant_id = s.tenant_id and v.secret_id = s.secret_id
+      )
+    ) order by s.secret_id), '[]')
+    from parley.secrets s where s.tenant_id = ${tenantId} and s.deleted_at is null
+  )`
+}
+
+const secrets = new PreparedQuery(
+  (_, { tenant_id }: { readonly tenant_id: string }) =>
+    sql<Pick<EnvironmentReferences, 'secrets'>>`select ${secretsOf(tenant_id)} as secrets`,
+)
+
+/** The secrets that a publication can refer to. */
+export async function referencedSecrets(db: Queries, { tenant_id }: Scope): Promise<EnvironmentReferences['secrets']> {
+  return (await secrets.first(db, { tenant_id }))?.secrets ?? []
 }

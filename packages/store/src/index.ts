@@ -81,7 +81,7 @@ export {
   writeDraft,
 } from './drafts.ts'
 export { ENVIRONMENT_LIMITS } from './environment-limits.ts'
-export { referenceTargets } from './environment-references.ts'
+export { referencedSecrets, referenceTargets } from './environment-references.ts'
 export { StoreError, type StoreErrorCode } from './errors.ts'
 export {
   claim,
@@ -225,6 +225,7 @@ export {
 export { passGate } from './release/pass-gate.ts'
 export type { PublicSigningKey } from './release/protocol.ts'
 export { type Admission, type AdmissionRefusal, admitRun, countTransfer, type RunRequest } from './runs/admission.ts'
+export { admittedRun } from './runs/admitted-run.ts'
 export { type BudgetRow, readBudget, writeBudget } from './runs/budget.ts'
 export { forgetBlobs } from './runs/contents.ts'
 export { type DialFacts, dialFacts } from './runs/dial-facts.ts'

@@ -2,6 +2,7 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
 import { type KeysetColumn, type Page, type PageRequest, readPage } from './keyset.ts'
+import { PreparedQuery } from './prepared-query.ts'
 import type { Queries } from './protocol.ts'
 import type { Channel } from './schema.ts'
 import { statementTime } from './statements.ts'
@@ -147,15 +148,18 @@ export async function lockAgentAgainstArchiving(
   scope: Scope,
   agentId: string,
 ): Promise<AnsweringAgent | null> {
-  const found = await tx
-    .selectFrom('agents')
-    .select(['archived_at', 'head_version', 'head_channels'])
-    .where('tenant_id', '=', scope.tenant_id)
-    .where('agent_id', '=', agentId)
-    .forShare()
-    .executeTakeFirst()
-  return found ?? null
+  return (await lockedAgent.first(tx, { tenant_id: scope.tenant_id, agent_id: agentId })) ?? null
 }
+
+const lockedAgent = new PreparedQuery(
+  (db, { tenant_id, agent_id }: { readonly tenant_id: string; readonly agent_id: string }) =>
+    db
+      .selectFrom('agents')
+      .select(['archived_at', 'head_version', 'head_channels'])
+      .where('tenant_id', '=', tenant_id)
+      .where('agent_id', '=', agent_id)
+      .forShare(),
+)
 
 /** The channels of a version of an agent; null: there is no such version. Publications never change. */
 export async function publishedVersion(

@@ -1,6 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { type KeysetColumn, type Page, type PageRequest, readPage } from './keyset.ts'
+import { PreparedQuery } from './prepared-query.ts'
 import type { Queries, Sealer } from './protocol.ts'
 import type { OwnKeyProvider } from './schema.ts'
 import { statementTime } from './statements.ts'
@@ -88,14 +89,17 @@ interface OwnKeys {
   readonly digest: string
 }
 
-/** Reads the environment's own keys. Throws `seal_broken`. */
-export async function readProviderKeys(db: Queries, scope: Scope, sealer: Sealer): Promise<OwnKeys> {
-  const rows = await db
+const sealedKeys = new PreparedQuery((db, { tenant_id }: { readonly tenant_id: string }) =>
+  db
     .selectFrom('provider_keys')
     .select(['provider', 'sealed', 'endpoint', 'models', sql<string>`encode(sha256(sealed), 'hex')`.as('digest')])
-    .where('tenant_id', '=', scope.tenant_id)
-    .orderBy('provider')
-    .execute()
+    .where('tenant_id', '=', tenant_id)
+    .orderBy('provider'),
+)
+
+/** Reads the environment's own keys. Throws `seal_broken`. */
+export async function readProviderKeys(db: Queries, scope: Scope, sealer: Sealer): Promise<OwnKeys> {
+  const rows = await sealedKeys.rows(db, { tenant_id: scope.tenant_id })
   const keys = rows.map(({ provider, sealed, endpoint, models }) => ({
     provider,
     key: sealer.open(sealed, providerKeySealContext(scope, provider)).toString('utf8'),

@@ -2,6 +2,7 @@ import type { Diagnostic, Plan, Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { DraftRevision } from './drafts.ts'
 import { type KeysetColumn, type Page, readPage } from './keyset.ts'
+import { PreparedQuery } from './prepared-query.ts'
 import type { Queries } from './protocol.ts'
 import type { Channel, PublicationsTable } from './schema.ts'
 import type { StoredPrincipal } from './stored-principal.ts'
@@ -37,7 +38,7 @@ interface PublicationDetails extends PublishedDraft {
   readonly warnings: Diagnostic[]
 }
 
-function publications(db: Queries, scope: Scope, agentId: string) {
+function publications(db: Queries, scope: Pick<Scope, 'tenant_id'>, agentId: string) {
   return db
     .selectFrom('publications as p')
     .innerJoin('agents as a', join =>
@@ -99,8 +100,24 @@ export async function readPublication(
   agentId: string,
   version: Wanted,
 ): Promise<PlannedPublication | null> {
-  return (await onePublication(db, scope, agentId, version).select('p.plan').executeTakeFirst()) ?? null
+  const of = { tenant_id: scope.tenant_id, agent_id: agentId }
+  const found = version === 'head' ? plannedHead.first(db, of) : plannedVersion.first(db, { ...of, version })
+  return (await found) ?? null
 }
+
+interface OfAgent {
+  readonly tenant_id: string
+  readonly agent_id: string
+}
+
+const plannedHead = new PreparedQuery((db, { tenant_id, agent_id }: OfAgent) =>
+  onePublication(db, { tenant_id }, agent_id, 'head').select('p.plan'),
+)
+
+const plannedVersion = new PreparedQuery(
+  (db, { tenant_id, agent_id, version }: OfAgent & { readonly version: number }) =>
+    onePublication(db, { tenant_id }, agent_id, version).select('p.plan'),
+)
 
 export async function readPublishedDraft(
   db: Queries,
@@ -124,7 +141,7 @@ export async function readPublicationDetails(
 const DRAFT_JSON = sql<string>`p.draft::text`.as('draft')
 const PLAN_JSON = sql<string>`p.plan::text`.as('plan')
 
-function onePublication(db: Queries, scope: Scope, agentId: string, version: Wanted) {
+function onePublication(db: Queries, scope: Pick<Scope, 'tenant_id'>, agentId: string, version: Wanted) {
   const all = publications(db, scope, agentId)
   return version === 'head' ? all.whereRef('p.version', '=', 'a.head_version') : all.where('p.version', '=', version)
 }

@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
-import { type Admission, admitBy, countTransfer } from './admission.ts'
+import { type Admission, admissionBy, admitBy, countTransfer } from './admission.ts'
 import { writeBudget } from './budget.ts'
 import { cancelRun, cancelRunsOfKey, finishBy, finishRun } from './finish.ts'
 import { claimRun, moveRun, storeDial } from './ownership.ts'
@@ -87,7 +87,9 @@ describe('an admitted run', () => {
       [theirs.tenant_id],
     )
     await expect(admit(test, theirs)).rejects.toMatchObject({ code: '23503' })
-    const foreign = test.database.transaction(ours, tx => admitBy(sql`parley.admit_run`, tx, theirs, OUTBOUND))
+    const foreign = test.database.transaction(ours, tx =>
+      admitBy(admissionBy('parley.admit_run'), tx, theirs, OUTBOUND),
+    )
     await expect(foreign).rejects.toMatchObject({ code: '42501' })
     expect(await counted(test, theirs)).toEqual({ live: 0, permits: 0, calls: 0 })
   })
@@ -335,7 +337,7 @@ describe('the admission tests detect a planted fault:', { timeout: 60_000 }, () 
     )
     const scope = await workspace(test, { capacity: 40 })
     const { admitted: passed } = await race(scope, () =>
-      test.database.transaction(scope, tx => admitBy(sql`parley.admit_any`, tx, scope, CHAT)),
+      test.database.transaction(scope, tx => admitBy(admissionBy('parley.admit_any'), tx, scope, CHAT)),
     )
     expect(passed).toBeGreaterThan(40)
   })

@@ -1,5 +1,6 @@
 import type { Scope } from '@parley/contract'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
+import { PreparedQuery } from '../prepared-query.ts'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, RunChannel, RunMode } from '../schema-runs.ts'
 import type { RunOwner, RunOwnership } from './protocol.ts'
@@ -71,6 +72,29 @@ export interface AdmittedRow {
   readonly used_value: string | null
 }
 
+interface AdmissionGiven {
+  readonly tenant_id: string
+  /** JSON. */
+  readonly request: string
+  readonly engine: string | null
+  readonly worker: string | null
+  readonly lease_ms: number | null
+  readonly keep_refused: boolean
+}
+
+/** A call of `parley.admit_run`, or of a copy of it with a planted fault. */
+export function admissionBy(admit: string): PreparedQuery<AdmissionGiven, AdmittedRow> {
+  return new PreparedQuery(
+    (_, { tenant_id, request, engine, worker, lease_ms, keep_refused }: AdmissionGiven) => sql<AdmittedRow>`
+    select run_id, created_at, fence, refused, trim_scale(limit_value) as limit_value, trim_scale(used_value) as used_value
+    from ${sql.ref(admit)}(
+      ${tenant_id}::uuid, ${request}::jsonb, ${engine}::text, ${worker}::text, ${lease_ms}::integer, ${keep_refused}::boolean
+    )`,
+  )
+}
+
+const admission = admissionBy('parley.admit_run')
+
 /**
  * Takes a permit and creates the run, or returns the reason of the refusal. Limits are exact: admissions of the
  * environment are serialised from here to the commit, so call it last in the transaction.
@@ -81,23 +105,25 @@ export async function admitRun(
   request: RunRequest,
   options: AdmissionOptions = {},
 ): Promise<Admission> {
-  return admitBy(sql`parley.admit_run`, tx, scope, request, options)
+  return admitBy(admission, tx, scope, request, options)
 }
 
-/** As {@link admitRun}, by the given database function. */
+/** As {@link admitRun}, by another database function. */
 export async function admitBy(
-  admit: RawBuilder<unknown>,
+  admit: PreparedQuery<AdmissionGiven, AdmittedRow>,
   tx: Queries,
   scope: Scope,
   request: RunRequest,
   { owner, keepRefused = false }: AdmissionOptions = {},
 ): Promise<Admission> {
-  const { rows } = await sql<AdmittedRow>`
-    select run_id, created_at, fence, refused, trim_scale(limit_value) as limit_value, trim_scale(used_value) as used_value
-    from ${admit}(
-      ${scope.tenant_id}::uuid, ${JSON.stringify(request)}::jsonb, ${owner?.engine ?? null}::text,
-      ${owner?.worker ?? null}::text, ${owner?.leaseMs ?? null}::integer, ${keepRefused}::boolean
-    )`.execute(tx)
+  const rows = await admit.rows(tx, {
+    tenant_id: scope.tenant_id,
+    request: JSON.stringify(request),
+    engine: owner?.engine ?? null,
+    worker: owner?.worker ?? null,
+    lease_ms: owner?.leaseMs ?? null,
+    keep_refused: keepRefused,
+  })
   const { run_id, created_at, fence, refused, limit_value, used_value } = rows[0]!
   if (refused !== null) return { kind: 'refused', reason: refused, limit: limit_value, used: used_value, run_id }
   if (run_id === null || created_at === null)

@@ -57,6 +57,18 @@ describe('the load of a fleet', () => {
     expect(counts.map(own => own.reduce((a, b) => a + b))).toEqual([20, 15, 15])
   })
 
+  it('a target that refuses every call at once is called once a second for each place', () => {
+    const arrivals = new Arrivals(0, 1)
+    arrivals.begin(0, { quantity: 'calls', from: 10, to: 10, durationMs: 5000, step: 0 })
+    let calls = 0
+    for (let now = 10; now <= 5000; now += 10) {
+      const taken = arrivals.take(now, 0)
+      for (let i = 0; i < taken; i++) arrivals.notAnswered(now)
+      calls += taken
+    }
+    expect(calls).toBe(50)
+  })
+
   it('calls that a stalled process missed for longer than a second are left out', () => {
     const arrivals = new Arrivals(0, 1)
     arrivals.begin(0, { quantity: 'per_second', from: 10, to: 10, durationMs: 60_000, step: 0 })

@@ -37,6 +37,12 @@ export function loadStages(scenario: Pick<Scenario, 'load'>): readonly LoadStage
 const MOST_CATCH_UP_MS: Ms = 1000
 
 /**
+ * A call that was not answered is replaced this long after it began, at the earliest: a target that refuses at once is otherwise
+ * called as fast as the generator can.
+ */
+const REPLACE_UNANSWERED_MS: Ms = 1000
+
+/**
  * Decides when one process of the fleet begins calls. Times are on any one clock. The process takes every `of`-th call of the
  * fleet, beginning with the `index`-th.
  */
@@ -49,6 +55,8 @@ export class Arrivals {
   #due = 0
   #checkedAt: Ms = 0
   #rank = 0
+  /** When the places of calls that were not answered are free again; in order of their ends, at most one per place. */
+  #blockedUntil: Ms[] = []
 
   constructor(index: number, of: number) {
     this.#index = index
@@ -65,11 +73,18 @@ export class Arrivals {
     this.#stage = null
   }
 
+  /** A call that began at this time ended without an answer. */
+  notAnswered(begunAt: Ms): void {
+    this.#blockedUntil.push(begunAt + REPLACE_UNANSWERED_MS)
+  }
+
   /** How many calls this process begins now. `live`: its current calls. */
   take(now: Ms, live: number): number {
+    this.#blockedUntil = this.#blockedUntil.filter(until => until > now)
     const stage = this.#stage
     if (stage === null) return 0
-    if (stage.quantity === 'calls') return Math.max(0, this.#share(this.#value(stage, now)) - live)
+    if (stage.quantity === 'calls')
+      return Math.max(0, this.#share(this.#value(stage, now)) - live - this.#blockedUntil.length)
     const since = Math.max(this.#checkedAt, now - MOST_CATCH_UP_MS)
     this.#due += ((this.#value(stage, since) + this.#value(stage, now)) / 2) * ((now - since) / 1000)
     this.#checkedAt = now

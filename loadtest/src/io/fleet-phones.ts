@@ -170,6 +170,7 @@ export class FleetPhones {
       time: systemTime,
     })
     this.#live--
+    if (result.setupMs === null && direction === 'out') this.#arrivals.notAnswered(startedAt)
     const started_ms = startedAt - (this.#startedAt ?? startedAt)
     this.#events.onRow({
       ...rowOf(result),

@@ -110,6 +110,7 @@ describe('the dashboards of Grafana', () => {
       live: 0,
       isDraining: false,
       mediaLatenessMs: 0,
+      audioReadLatenessMs: 0,
       certificateEndsAt: null,
       refused: 0,
       evicted: 0,

@@ -119,6 +119,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     calls: {
       endpoint: endpointOptions(settings, identity),
       maxMediaLatenessMs: settings.maxMediaLatenessMs,
+      maxAudioReadLatenessMs: settings.maxAudioReadLatenessMs,
       onEvent: (call, event) => {
         metrics.callEvent(event)
         const line = describeEvent(event, call.leg.format)
@@ -149,6 +150,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     live: runs.live,
     isDraining: runs.isDraining,
     mediaLatenessMs: runs.engine.endpoint.mediaLatenessMs,
+    audioReadLatenessMs: runs.engine.audioReadLatenessMs,
   }))
   metrics.watchTrunks(() => runs.trunkFigures)
   metrics.watchSpool(() => recordings)

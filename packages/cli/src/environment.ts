@@ -110,6 +110,7 @@ const variables = z.object({
   ...liveKitVariables,
   PARLEY_PACKET_IO: z.enum(['native', 'portable'], 'must be native or portable').optional(),
   PARLEY_MEDIA_LATENESS_MS: wholeNumber('milliseconds', 1, 10_000).default(40),
+  PARLEY_AUDIO_READ_LATENESS_MS: wholeNumber('milliseconds', 1, 10_000).default(250),
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
   PARLEY_PAGING_URL: httpUrl.prefault('https://events.pagerduty.com/v2/enqueue'),
   PARLEY_HEP: captureServer.optional(),
@@ -165,6 +166,8 @@ export interface Settings {
   readonly packetIo: 'native' | 'portable' | undefined
   /** p99 of the lateness of sent audio packets above which the engine takes no new call. */
   readonly maxMediaLatenessMs: number
+  /** Mean lateness of reading received audio above which the engine takes no new call. */
+  readonly maxAudioReadLatenessMs: number
   /** Size limit of the recordings that are not uploaded yet, in bytes; above it no recording starts. */
   readonly spoolBytes: number
   /** Memory for the vectors of documents, in each process that searches them. */
@@ -280,6 +283,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     liveKit,
     packetIo: values.PARLEY_PACKET_IO,
     maxMediaLatenessMs: values.PARLEY_MEDIA_LATENESS_MS,
+    maxAudioReadLatenessMs: values.PARLEY_AUDIO_READ_LATENESS_MS,
     spoolBytes: values.PARLEY_SPOOL_MIB * 1024 ** 2,
     knowledgeMiB: values.PARLEY_KNOWLEDGE_MIB,
     leaseMs: values.PARLEY_LEASE_MS,

@@ -11,6 +11,8 @@ interface EngineFigures {
   readonly isDraining: boolean
   /** p99 of the lateness of sent audio packets in the last five seconds. */
   readonly mediaLatenessMs: number
+  /** How late received audio is read, mean of the last two seconds. */
+  readonly audioReadLatenessMs: number
   /** Expiry of the SIP certificate, Unix ms; null: unknown. */
   readonly certificateEndsAt: number | null
   /** SIP connections refused and evicted, and datagrams dropped, since the start. */
@@ -153,6 +155,8 @@ export class RoleMetrics {
     gauge('parley_engine_draining', '1: accepts no new calls', registers, () => (figures().isDraining ? 1 : 0))
     const lateness = 'p99 of the lateness of sent audio packets in the last 5 s; 0 with fewer than ten calls'
     gauge('parley_media_lateness_seconds', lateness, registers, () => figures().mediaLatenessMs / 1000)
+    const reading = 'How late the received audio of calls is read, mean of the last two seconds'
+    gauge('parley_audio_read_lateness_seconds', reading, registers, () => figures().audioReadLatenessMs / 1000)
     gauge('parley_certificate_days_left', 'Days until the SIP certificate expires', registers, () => {
       const { certificateEndsAt } = figures()
       return certificateEndsAt === null ? Number.NaN : (certificateEndsAt - Date.now()) / 86_400_000

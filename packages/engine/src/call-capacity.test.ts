@@ -19,13 +19,20 @@ it('a place that is released twice frees one place', () => {
   expect(capacity.taken).toBe(1)
 })
 
-it('an engine whose media is late refuses calls for overload until it is on time, and the calls it has keep their places', () => {
+it('an engine that sends or reads audio late refuses calls for overload until it is on time, and the calls it has keep their places', () => {
   let p99Ms = 0
-  const capacity = new CallCapacity(2, { limitMs: 40, p99Ms: () => p99Ms })
+  let readMs = 0
+  const capacity = new CallCapacity(2, [
+    { limitMs: 40, recentMs: () => p99Ms },
+    { limitMs: 250, recentMs: () => readMs },
+  ])
   capacity.reserve()
   p99Ms = 41
   expect([capacity.refusal, capacity.reserve(), capacity.free, capacity.taken]).toEqual(['overload', null, 0, 1])
   p99Ms = 40
+  readMs = 251
+  expect(capacity.refusal).toBe('overload')
+  readMs = 250
   expect([capacity.refusal, capacity.free, capacity.reserve()]).toEqual([null, 1, expect.anything()])
 })
 

@@ -9,11 +9,11 @@ export interface CallPlace {
   release(): void
 }
 
-/** Lateness of the audio packets that an engine sends; new calls are refused while it exceeds the limit. */
-interface MediaLateness {
+/** How late an engine is with something that live calls need; new calls are refused while it exceeds the limit. */
+interface Lateness {
   readonly limitMs: Ms
-  /** p99 of the last seconds. */
-  readonly p99Ms: () => Ms
+  /** Of the last seconds. */
+  readonly recentMs: () => Ms
 }
 
 /**
@@ -23,12 +23,12 @@ interface MediaLateness {
 export class CallCapacity {
   /** Calls at once. */
   readonly max: number
-  readonly #lateness: MediaLateness | null
+  readonly #lateness: readonly Lateness[]
   #taken = 0
   #isDraining = false
 
-  /** `lateness`: default none is judged. */
-  constructor(max: number, lateness: MediaLateness | null = null) {
+  /** `lateness`: what is judged, default nothing. */
+  constructor(max: number, lateness: readonly Lateness[] = []) {
     this.max = max
     this.#lateness = lateness
   }
@@ -38,24 +38,24 @@ export class CallCapacity {
     return this.#taken
   }
 
-  /** New calls that may begin now; 0 in a drain, and while media is late. */
+  /** New calls that may begin now; 0 in a drain, and while the engine is late. */
   get free(): number {
-    return this.#isDraining || this.isMediaLate ? 0 : this.max - this.#taken
+    return this.#isDraining || this.isLate ? 0 : this.max - this.#taken
   }
 
   get isDraining(): boolean {
     return this.#isDraining
   }
 
-  /** Whether packets leave so late that more calls would harm those that are live. */
-  get isMediaLate(): boolean {
-    return this.#lateness !== null && this.#lateness.p99Ms() > this.#lateness.limitMs
+  /** Whether live calls are served so late that more calls would harm them. */
+  get isLate(): boolean {
+    return this.#lateness.some(({ limitMs, recentMs }) => recentMs() > limitMs)
   }
 
   /** Why no new call may begin now; null: one may. */
   get refusal(): CapacityRefusal | null {
     if (this.#isDraining) return 'draining'
-    return this.#taken < this.max && !this.isMediaLate ? null : 'overload'
+    return this.#taken < this.max && !this.isLate ? null : 'overload'
   }
 
   /** Null: no place is free; `refusal` says why. */

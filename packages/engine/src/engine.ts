@@ -19,6 +19,7 @@ import { Ticker } from './ticker.ts'
 
 const MAX_CALLS = 500
 const MAX_MEDIA_LATENESS_MS: Ms = 40
+const MAX_AUDIO_READ_LATENESS_MS: Ms = 250
 const RING_TIMEOUT_MS = 60_000
 
 export interface EngineOptions {
@@ -29,6 +30,8 @@ export interface EngineOptions {
   readonly maxCalls?: number
   /** No new call begins while the p99 of the lateness of sent audio packets exceeds this; default 40. */
   readonly maxMediaLatenessMs?: Ms
+  /** No new call begins while received audio is read later than this; default 250. */
+  readonly maxAudioReadLatenessMs?: Ms
   readonly onCall?: (call: Call) => void
   readonly onEvent?: (call: Call, event: CallEvent) => void
 }
@@ -58,10 +61,16 @@ export class Engine {
   /** Throws what the endpoint throws ("address_in_use"). */
   static async start(options: EngineOptions): Promise<Engine> {
     let opened: Endpoint | null = null
-    const capacity = new CallCapacity(options.maxCalls ?? MAX_CALLS, {
-      limitMs: options.maxMediaLatenessMs ?? MAX_MEDIA_LATENESS_MS,
-      p99Ms: () => opened?.mediaLatenessMs ?? 0,
-    })
+    const capacity = new CallCapacity(options.maxCalls ?? MAX_CALLS, [
+      {
+        limitMs: options.maxMediaLatenessMs ?? MAX_MEDIA_LATENESS_MS,
+        recentMs: () => opened?.mediaLatenessMs ?? 0,
+      },
+      {
+        limitMs: options.maxAudioReadLatenessMs ?? MAX_AUDIO_READ_LATENESS_MS,
+        recentMs: () => engine.audioReadLatenessMs,
+      },
+    ])
     const peers = new KnownPeers()
     const inbound = new InboundCalls({
       router: options.router,
@@ -136,12 +145,20 @@ export class Engine {
     await Promise.all(reports)
   }
 
+  /** How late the received audio of live calls is read, mean of the last seconds. */
+  get audioReadLatenessMs(): Ms {
+    return this.#ticker.latenessMs
+  }
+
   #reserve(): CallPlace {
     const place = this.capacity.reserve()
     if (place !== null) return place
     if (this.capacity.isDraining) throw new EngineError('draining', 'the engine drains and dials no new calls')
-    if (this.capacity.isMediaLate)
-      throw new EngineError('too_many_calls', 'audio packets leave late: no new call begins until they are on time')
+    if (this.capacity.isLate)
+      throw new EngineError(
+        'too_many_calls',
+        'audio is sent or read late: no new call begins until live calls are served on time',
+      )
     throw new EngineError('too_many_calls', `${this.capacity.max} calls are live, as many as the engine may have`)
   }
 

@@ -54,7 +54,7 @@ class InboundHarness {
       random,
       media: new InlineMediaPlane({ time, random, network: packets, address }),
     })
-    this.capacity = new CallCapacity(maxCalls, { limitMs: 40, p99Ms: () => this.latenessMs })
+    this.capacity = new CallCapacity(maxCalls, [{ limitMs: 40, recentMs: () => this.latenessMs }])
     const route: InboundRoute = {
       serverName: null,
       receive: () => this.decide(),

@@ -2,6 +2,8 @@ import type { UnixMs } from '@parley/kernel'
 
 const DAY_MS = 86_400_000
 const CALENDAR_DAYS = 14
+/** Making a formatter takes longer than formatting; authors choose time zones, so that the number of formatters is bounded. */
+const MAX_FORMATTERS = 64
 
 /** Facts of a conversation that system variables show. */
 interface SystemFacts {
@@ -51,9 +53,12 @@ export function isKnownSystemVariable(name: string): boolean {
   )
 }
 
+const clocks = new Map<string, Intl.DateTimeFormat>()
+const calendars = new Map<string, Intl.DateTimeFormat>()
+
 function timeIn(timeZone: string, now: UnixMs): string | undefined {
   try {
-    return new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'full', timeStyle: 'long' }).format(now)
+    return formatter(clocks, { timeZone, dateStyle: 'full', timeStyle: 'long' }).format(now)
   } catch {
     // Not a time zone, or not a time.
     return undefined
@@ -62,16 +67,23 @@ function timeIn(timeZone: string, now: UnixMs): string | undefined {
 
 function calendarIn(timeZone: string, now: UnixMs): string | undefined {
   try {
-    const day = new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      weekday: 'long',
-      year: 'numeric',
-      month: 'long',
-      day: 'numeric',
-    })
+    const day = formatter(calendars, { timeZone, weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' })
     const days = Array.from({ length: CALENDAR_DAYS }, (_, index) => day.format(now + index * DAY_MS))
     return days.map((text, index) => (index === 0 ? `${text} (today)` : text)).join('\n')
   } catch {
     return undefined
   }
+}
+
+/** The formatter of a time zone, which is made once. Throws a RangeError for what is no time zone. */
+function formatter(
+  made: Map<string, Intl.DateTimeFormat>,
+  options: Intl.DateTimeFormatOptions & { readonly timeZone: string },
+): Intl.DateTimeFormat {
+  const known = made.get(options.timeZone)
+  if (known !== undefined) return known
+  const fresh = new Intl.DateTimeFormat('en-US', options)
+  if (made.size >= MAX_FORMATTERS) made.clear()
+  made.set(options.timeZone, fresh)
+  return fresh
 }

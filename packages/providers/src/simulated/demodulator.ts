@@ -18,6 +18,8 @@ const SURE_CORRELATION = 0.42
 const PEAK_REACH = 3
 /** Baseband power below which there is no signal: 20 dB below the quietest frames. */
 const MIN_POWER = 100
+/** Samples up to this amplitude, the codecs' silence, are 5 dB below the quietest frames at least: a window of them is not filtered. */
+const SILENT = 8
 const MAX_CANDIDATES = 16
 
 interface Candidate {
@@ -38,6 +40,8 @@ export class Demodulator {
   /** The last samples, stored twice, so that every window is contiguous. */
   readonly #recent = new Float64Array(2 * PULSE.length)
   #recentAt = 0
+  /** Samples since the last one that was not silent. */
+  #silentRun = 0
   readonly #tapsRe = PULSE.map((tap, i) => tap * CARRIER_COS[i % CARRIER_PERIOD]!)
   readonly #tapsIm = PULSE.map((tap, i) => -tap * CARRIER_SIN[i % CARRIER_PERIOD]!)
   readonly #re = new Float32Array(RING)
@@ -72,6 +76,7 @@ export class Demodulator {
     this.#doneHop = 0
     this.#candidates = []
     this.#recent.fill(0)
+    this.#silentRun = this.#recent.length
     this.#re.fill(0)
     this.#im.fill(0)
     this.#correlation.fill(0)
@@ -81,8 +86,10 @@ export class Demodulator {
   push(audio: Int16Array, offset: number, count: Samples): void {
     const size = PULSE.length
     for (let i = 0; i < count; i++) {
-      this.#recent[this.#recentAt] = audio[offset + i]!
-      this.#recent[this.#recentAt + size] = audio[offset + i]!
+      const sample = audio[offset + i]!
+      this.#recent[this.#recentAt] = sample
+      this.#recent[this.#recentAt + size] = sample
+      this.#silentRun = Math.abs(sample) <= SILENT ? this.#silentRun + 1 : 0
       this.#recentAt = this.#recentAt + 1 === size ? 0 : this.#recentAt + 1
       this.#position++
       if (--this.#untilHop > 0) continue
@@ -105,6 +112,11 @@ export class Demodulator {
   /** Mixes down and filters in one step: the window starts `size` samples back, so the phase depends on the position. */
   #filter(slot: number): void {
     const size = PULSE.length
+    if (this.#silentRun >= size) {
+      this.#re[slot] = 0
+      this.#im[slot] = 0
+      return
+    }
     let re = 0
     let im = 0
     for (let i = 0, at = this.#recentAt; i < size; i++, at++) {

@@ -72,3 +72,25 @@ describe('the tone band filter', () => {
     }
   })
 })
+
+it('a pause of zeros is filtered like any other audio', () => {
+  const random = new SeededRandom(3)
+  const audio = Int16Array.from({ length: 4000 }, (_, n) =>
+    n > 1000 && n < 2500 ? 0 : (random.bytes(1)[0]! - 128) * 100,
+  )
+  const [whole, offset] = [toneBandFilter(), toneBandFilter()]
+  const filtered = new Int16Array(audio.length)
+  whole.filter(audio, 0, audio.length, filtered, 0)
+  // The same audio with a direct current of one, which no filter takes for zeros.
+  const shifted = new Int16Array(audio.length)
+  offset.filter(
+    Int16Array.from(audio, sample => sample + 1),
+    0,
+    audio.length,
+    shifted,
+    0,
+  )
+  const settled = 2 * whole.delay
+  expect(filtered.subarray(settled).every((sample, i) => Math.abs(shifted[settled + i]! - sample - 1) <= 1)).toBe(true)
+  expect(filtered.subarray(1000 + settled + 1, 2500).every(sample => sample === 0)).toBe(true)
+})

@@ -4,8 +4,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Page, chromium as playwright } from 'playwright-core'
+import { type Browser, type Page, chromium as playwright } from 'playwright-core'
 import { buildWeb } from '../scripts/web-build.mjs'
+import { PAGE_PROBE, type PageLog } from './page-probe.ts'
 import type { AtTestEnd } from './recipe.ts'
 import { pathOf, requires } from './skip.ts'
 
@@ -26,53 +27,8 @@ const CALL_FLAGS = [...CHROMIUM_FLAGS, '--use-fake-ui-for-media-stream', '--auto
 const SPARE_S = 60
 const RATE = 16_000
 
-/** What the page has noted, in order; times are ms of the page's audio clock. */
-export interface PageLog {
-  readonly states: readonly string[]
-  /** Whether the engine hears the user speak. */
-  readonly user: readonly boolean[]
-  readonly utterances: readonly { readonly role: string; readonly text: string; readonly interrupted: boolean }[]
-  /** Every 10 ms: time, and root mean square of the microphone and of the agent's sound in the page. */
-  readonly levels: readonly (readonly [number, number, number])[]
-  /** Types of the candidates that the page's media goes by: its own, and the engine's. */
-  readonly candidates: readonly string[]
-  readonly error: string | null
-}
-
 const PAGE = `<!doctype html><meta charset="utf-8"><body><script type="module">
-import { call } from '/parley-web.js'
-const log = { states: [], user: [], utterances: [], levels: [], candidates: [], error: null }
-window.log = log
-class Recorded extends RTCPeerConnection {
-  constructor(options) { super(options); window.connection = this }
-}
-window.RTCPeerConnection = Recorded
-const media = navigator.mediaDevices
-const open = media.getUserMedia.bind(media)
-media.getUserMedia = async constraints => (window.microphone = await open(constraints))
-const WORKLET = \`registerProcessor('levels', class extends AudioWorkletProcessor {
-  sums = [0, 0]
-  count = 0
-  process(inputs) {
-    for (const side of [0, 1]) for (const sample of inputs[side][0] ?? []) this.sums[side] += sample * sample
-    this.count += 128
-    if (this.count < 480) return true
-    this.port.postMessage([currentTime * 1000, ...this.sums.map(sum => Math.sqrt(sum / this.count))])
-    this.sums = [0, 0]
-    this.count = 0
-    return true
-  }
-})\`
-async function measure(audio) {
-  const context = new AudioContext({ sampleRate: 48000 })
-  await context.audioWorklet.addModule(URL.createObjectURL(new Blob([WORKLET], { type: 'text/javascript' })))
-  const levels = new AudioWorkletNode(context, 'levels', { numberOfInputs: 2 })
-  levels.port.onmessage = ({ data }) => log.levels.push(data)
-  context.createMediaStreamSource(window.microphone).connect(levels, 0, 0)
-  const agent = context.createMediaStreamSource(audio.srcObject)
-  agent.connect(levels, 0, 1)
-  levels.connect(context.destination)
-}
+import { call, siteAccess } from '/parley-web.js'
 window.begin = async (access, options) => {
   const audio = document.createElement('audio')
   document.body.append(audio)
@@ -82,40 +38,52 @@ window.begin = async (access, options) => {
     current.on('state', state => log.states.push(state))
     current.on('user', speaking => log.user.push(speaking))
     current.on('utterance', utterance => log.utterances.push(utterance))
-    while (audio.srcObject === null) await new Promise(resolve => setTimeout(resolve, 20))
-    await measure(audio)
   } catch (error) {
     log.error = String(error.message ?? error)
   }
 }
-window.path = async () => {
-  const report = [...(await window.connection.getStats()).values()]
-  const pair = report.find(({ type, nominated, state }) => type === 'candidate-pair' && nominated && state === 'succeeded')
-  const typeOf = id => report.find(entry => entry.id === id)?.candidateType
-  log.candidates = pair ? [typeOf(pair.localCandidateId), typeOf(pair.remoteCandidateId)] : []
+window.beginOfSite = async (siteKey, server) => {
+  try {
+    await window.begin(await siteAccess(siteKey, server))
+  } catch (error) {
+    log.error = String(error.message ?? error)
+  }
 }
 </script>`
 
 interface CallingPage {
+  /** `scheme://host:port`; what the browser sends as `Origin`. */
+  readonly origin: string
   /** Calls with the access of a web run. `options`: those of `call` of the browser part. Resolves when it was answered or refused. */
   begin(access: object, options?: object): Promise<void>
+  /** Calls with a site key at the API `server`. */
+  beginOfSite(siteKey: string, server: string): Promise<void>
   log(): Promise<PageLog>
   sendDigits(digits: string): Promise<void>
   hangUp(): Promise<void>
+  close(): Promise<void>
 }
 
-interface CallingPageOptions {
+/** Chromium with one microphone. Each call of a page hears its file from the start. */
+export interface CallingBrowser {
+  /** A new page. `host`: name by which it is loaded; pages of another name have another origin. Default 127.0.0.1. */
+  page(host?: 'localhost'): Promise<CallingPage>
+  /** Playwright's browser, for pages of others. */
+  readonly browser: Browser
+}
+
+interface CallingBrowserOptions {
   /** Path of the file that the microphone plays once; default: the devices of the machine. */
   readonly microphone?: string
   /** Added to the environment of the browser. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Starts Chromium on a page that can call; the test's end ends it. */
-export async function openCallingPage(
+/** Starts Chromium with pages that can call; the test's end ends it. */
+export async function openCallingBrowser(
   atTestEnd: AtTestEnd,
-  { microphone, env = {} }: CallingPageOptions,
-): Promise<CallingPage> {
+  { microphone, env = {} }: CallingBrowserOptions,
+): Promise<CallingBrowser> {
   const code = await buildWeb({ write: false })
   const server = createServer((request, response) => {
     const isModule = request.url === '/parley-web.js'
@@ -135,16 +103,36 @@ export async function openCallingPage(
     env: { ...process.env, ...env } as Record<string, string>,
   })
   atTestEnd(() => browser.close())
-  const page: Page = await browser.newPage()
-  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-  await page.waitForFunction('window.begin !== undefined')
+  const { port } = server.address() as AddressInfo
   return {
+    browser,
+    async page(host) {
+      const origin = `http://${host ?? '127.0.0.1'}:${port}`
+      const page = await browser.newPage()
+      await page.addInitScript(PAGE_PROBE)
+      await page.goto(`${origin}/`)
+      await page.waitForFunction('window.begin !== undefined')
+      return callingPage(page, origin)
+    },
+  }
+}
+
+function callingPage(page: Page, origin: string): CallingPage {
+  return {
+    origin,
     begin: (access, options = {}) =>
       page.evaluate(`window.begin(${JSON.stringify(access)}, ${JSON.stringify(options)})`),
-    log: () => page.evaluate<PageLog>('window.path().catch(() => {}).then(() => window.log)'),
+    beginOfSite: (siteKey, server) => page.evaluate(`window.beginOfSite('${siteKey}', '${server}')`),
+    log: () => logOf(page),
     sendDigits: digits => page.evaluate(`window.current.sendDigits('${digits}')`),
     hangUp: () => page.evaluate('window.current?.hangUp()'),
+    close: () => page.close(),
   }
+}
+
+/** What a page with the probe has noted so far. */
+export function logOf(page: Page): Promise<PageLog> {
+  return page.evaluate<PageLog>('window.path().catch(() => {}).then(() => window.log)')
 }
 
 /** Path of a WAV file for the fake microphone, at 16 kHz: each element is silence of so many seconds and what is then said. */

@@ -3,9 +3,10 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { ParleyApiError, type ParleyClient } from '@parley/client'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM_FLAGS } from './calling-page.ts'
+import { type Look, openConsole } from './console-visitor.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
@@ -23,14 +24,6 @@ interface Violation {
   readonly id: string
   readonly impact: string
   readonly nodes: readonly { readonly html: string }[]
-}
-
-/** A visitor with a browser window, and everything that the browser complained about. */
-interface Visitor {
-  readonly page: Page
-  readonly complaints: string[]
-  open(path: string): Promise<void>
-  close(): Promise<void>
 }
 
 describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgram.note}`, { timeout: 300_000 }, () => {
@@ -78,38 +71,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     return { agentId: agent.ref.id, suiteId: suite.suite_id }
   }
 
-  async function visitor(look: { width: number; dark?: boolean; locale?: string } = { width: 1400 }): Promise<Visitor> {
-    const context: BrowserContext = await browser.newContext({
-      viewport: { width: look.width, height: 900 },
-      colorScheme: look.dark === true ? 'dark' : 'light',
-      locale: look.locale ?? 'en-US',
-    })
-    const page = await context.newPage()
-    page.setDefaultTimeout(WAIT_MS)
-    const complaints: string[] = []
-    page.on('pageerror', error => complaints.push(error.message))
-    page.on('dialog', dialog => {
-      complaints.push(`a dialog: ${dialog.message()}`)
-      void dialog.dismiss()
-    })
-    // Requests that the API refuses are reported as well; the tests expect some.
-    page.on('console', line => {
-      if (line.type() === 'error' && !line.text().startsWith('Failed to load resource'))
-        complaints.push(`${page.url()}: ${line.text()}`)
-    })
-    await page.goto(serving.demo.console!)
-    await page.locator('nav').first().waitFor({ state: 'attached' })
-    return {
-      page,
-      complaints,
-      async open(path) {
-        await page.goto(`${serving.demo.api}/console${path}`)
-        await page.locator('h1').waitFor()
-        await page.locator('.loading').first().waitFor({ state: 'detached' })
-      },
-      close: () => context.close(),
-    }
-  }
+  const visitor = (look?: Look) => openConsole(browser, serving, look)
 
   /** Serious and critical faults of accessibility on the page, as axe names them. */
   async function seriousFaults(page: Page): Promise<string[]> {

@@ -24,6 +24,8 @@ export interface TurnServer {
   readonly secret: string
   /** Whether it relays at this port. */
   relays(port: number): boolean
+  /** Stops its process, which then neither relays nor answers, or lets it go on. */
+  pause(isPaused: boolean): void
   /** Its log so far. */
   output(): string
 }
@@ -76,6 +78,7 @@ export async function startTurnServer(atTestEnd: AtTestEnd = onTestFinished): Pr
     url6: `turn:[::1]:${port}`,
     secret,
     relays: at => at > port && at <= port + RELAYS,
+    pause: isPaused => void child.kill(isPaused ? 'SIGSTOP' : 'SIGCONT'),
     output: () => output,
   }
 }

@@ -1,4 +1,4 @@
-import type { PageLog } from './calling-page.ts'
+import type { PageLog } from './page-probe.ts'
 
 /** Louder is sound. */
 const SOUND = 0.005

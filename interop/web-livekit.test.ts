@@ -1,21 +1,50 @@
-// Web calls through a LiveKit server of others: a second participant by `@livekit/rtc-node` is the visitor.
-
+// Web calls through a LiveKit server of others. The visitor is a second participant by `@livekit/rtc-node`, or a page in Chromium with the
+// client of LiveKit for browsers.
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
 import type { ParleyClient } from '@parley/client'
 import { readWav } from '@parley/media'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { chromium, logOf, microphoneFile, openCallingBrowser } from './calling-page.ts'
 import { handingOver } from './handed-over-call.ts'
 import { liveKit, startLiveKit, type TestLiveKit } from './livekit-server.ts'
 import { LiveKitVisitor } from './livekit-visitor.ts'
+import { interruptions } from './page-levels.ts'
+import { PAGE_PROBE } from './page-probe.ts'
 import { peerProcessOf } from './peer-process-of.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
-import { atLastTestEnd } from './recipe.ts'
+import { type AtTestEnd, atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
 import { rms, spokenWide } from './wide-speech.ts'
 
 /** What takes seconds on an idle machine. */
 const SOON_MS = 60_000
+/** Sentences of the microphone of a browser, and the silence before each. */
+const SENTENCES = 10
+const PAUSE_S = 4
 /** Until the agent has begun to answer what was said. */
 const WORDS_MS = 8000
+
+/** Serves the example page of a site that calls by LiveKit; its server answers each visitor with `access`. Returns its address. */
+async function serveExample(access: object, atTestEnd: AtTestEnd): Promise<string> {
+  const bundles = dirname(createRequire(import.meta.url).resolve('livekit-client'))
+  const client = readFileSync(join(bundles, 'livekit-client.esm.mjs'))
+  const files: Readonly<Record<string, readonly [type: string, content: string | Buffer]>> = {
+    '/': ['text/html', readFileSync(join(import.meta.dirname, '../examples/web/livekit.html'))],
+    '/livekit-client.esm.mjs': ['text/javascript', client],
+    '/start-call': ['application/json', JSON.stringify(access)],
+  }
+  const server = createServer(({ url }, response) => {
+    const [type, content] = files[url ?? ''] ?? ['text/plain', '']
+    response.writeHead(files[url ?? ''] === undefined ? 404 : 200, { 'content-type': type }).end(content)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  atTestEnd(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
 
 describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeout: 300_000 }, () => {
   const afterAllTests = atLastTestEnd()
@@ -87,6 +116,42 @@ describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeou
     expect([sampleRate, channels.length]).toEqual([16_000, 2])
     for (const channel of channels) expect(rms(channel)).toBeGreaterThan(0.002)
   })
+
+  it.skipIf(chromium.missing)(
+    `the example page with the client of LiveKit calls the agent in Chromium, is understood, hears it and interrupts it${chromium.note}`,
+    async ({ onTestFinished: atTestEnd }) => {
+      const says = await spokenWide('I would like to book an appointment')
+      const script = Array.from({ length: SENTENCES }, () => ({ afterS: PAUSE_S, says }))
+      const { browser } = await openCallingBrowser(atTestEnd, { microphone: microphoneFile(atTestEnd, script) })
+      const { run_id, ...access } = await created()
+      const page = await browser.newPage()
+      await page.addInitScript(PAGE_PROBE)
+      const complaints: string[] = []
+      page.on('pageerror', error => complaints.push(error.message))
+      await page.goto(await serveExample(access, atTestEnd))
+      await page.getByRole('button', { name: 'Call the clinic' }).click()
+      const lines = async () => (await client.runs.transcript({ params: { run_id } })).utterances
+      const wordsOf = (found: Awaited<ReturnType<typeof lines>>) =>
+        found
+          .filter(({ role }) => role === 'user')
+          .map(({ text }) => text)
+          .join(' ')
+      const read = async () => ({ log: await logOf(page), lines: await lines() })
+      const isHeardBothWays = ({ log, lines }: Awaited<ReturnType<typeof read>>) =>
+        log.levels.some(([, , agent]) => agent > 0.01) &&
+        /appointment/.test(wordsOf(lines)) &&
+        lines.some(({ role, interrupted }) => role === 'agent' && interrupted)
+      const { log } = await eventually(read, found => isHeardBothWays(found) || complaints.length > 0, 2 * SOON_MS)
+      expect(complaints).toEqual([])
+      console.info(`the agent stopped after ${interruptions(log.levels).map(Math.round)} ms in the page`)
+      await page.locator('body', { hasText: 'user: ' }).waitFor()
+      await page.close()
+      expect(await waitForRun(client, run_id, hasEnded, SOON_MS)).toMatchObject({
+        state: 'completed',
+        outcome: { kind: 'caller_hung_up' },
+      })
+    },
+  )
 
   it('an agent hands the call to another one in the same room, which is deleted when the last of them has ended', async () => {
     const { first } = await handingOver(client)

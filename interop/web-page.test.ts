@@ -1,16 +1,19 @@
 // Web calls as the page has them: Chromium, the browser part of web calls, and sound that is measured in the page.
 import type { ParleyClient } from '@parley/client'
 import { readWav } from '@parley/media'
+import { attachEmbeddedPostgres } from '@parley/store'
+import { Client } from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildWeb } from '../scripts/web-build.mjs'
-import { chromium, microphoneFile, openCallingPage, type PageLog } from './calling-page.ts'
+import { type CallingBrowser, chromium, microphoneFile, openCallingBrowser } from './calling-page.ts'
 import { draftOf, promptEdge, staticNode } from './conversation-flows.ts'
-import { coturn, startTurnServer } from './coturn.ts'
+import { coturn, startTurnServer, type TurnServer } from './coturn.ts'
 import { pulseAudio, startLoopbackAudio } from './loopback-audio.ts'
 import { interruptions, turnGaps } from './page-levels.ts'
+import type { PageLog } from './page-probe.ts'
 import { clientOf, eventually, hasEnded, publishDraft, waitForRun } from './placed-call.ts'
 import { type AtTestEnd, atLastTestEnd } from './recipe.ts'
-import { type Serving, startServing } from './serving.ts'
+import { preparedHome, type Serving, startServing } from './serving.ts'
 import { rms, spokenWide } from './wide-speech.ts'
 
 const SOON_MS = 120_000
@@ -26,6 +29,9 @@ const TELLER = draftOf(
   {},
   { settings: PATIENT, recording: { required: true, channels: 'dual', signed_urls: true } },
 )
+/** Sentences of the microphone, and the silence before each. */
+const SENTENCES = 8
+const PAUSE_S = 7
 /** Limits for a busy machine; docs/benchmarks.md has what was measured. */
 const INTERRUPTED_MS = 3000
 const ANSWERED_MS = 20_000
@@ -43,6 +49,16 @@ const isMeasured = (log: PageLog) =>
   spokenBy(log, 'user').length >= 2 && turnGaps(log.levels).length >= 2 && interruptions(log.levels).length >= 1
 const textOf = (log: PageLog) => JSON.stringify({ ...log, levels: log.levels.length })
 
+async function inDatabase(url: string, text: string, values: readonly unknown[]): Promise<void> {
+  const connection = new Client({ connectionString: url })
+  await connection.connect()
+  try {
+    await connection.query(text, [...values])
+  } finally {
+    await connection.end()
+  }
+}
+
 it('the browser part of web calls is one module of less than 40 kB without imports', async () => {
   const code = await buildWeb({ write: false })
   expect(Buffer.byteLength(code)).toBeLessThan(40_000)
@@ -53,25 +69,42 @@ describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeou
   const afterAllTests = atLastTestEnd()
   let serving: Serving
   let client: ParleyClient
+  /** Its microphone says the same sentence again and again. */
+  let speaking: CallingBrowser
+  let database: string
+  let turn: TurnServer | null = null
   beforeAll(async () => {
-    const turn = coturn.missing ? null : await startTurnServer(afterAllTests)
+    turn = coturn.missing ? null : await startTurnServer(afterAllTests)
     const env = turn === null ? {} : { PARLEY_TURN_URLS: turn.url, PARLEY_TURN_SECRET: turn.secret }
-    serving = await startServing(afterAllTests, { env })
+    const home = await preparedHome(afterAllTests)
+    serving = await startServing(afterAllTests, { env, home })
+    database = await attachEmbeddedPostgres(home)
     client = clientOf(serving)
     await publishDraft(client, 'teller', TELLER)
+    const says = await spokenWide('I would like to book an appointment')
+    const script = Array.from({ length: SENTENCES }, () => ({ afterS: PAUSE_S, says }))
+    speaking = await openCallingBrowser(afterAllTests, { microphone: microphoneFile(afterAllTests, script) })
   }, 180_000)
 
-  const webRun = async () => {
-    const run = await client.runs.create({ body: { agent_id: 'teller', channel: 'web', mode: 'inbound' } })
+  const webRun = async (agent_id = 'teller') => {
+    const run = await client.runs.create({ body: { agent_id, channel: 'web', mode: 'inbound' } })
     return { run_id: run.run_id, access: run.web! }
+  }
+  const newPage = async (atTestEnd: AtTestEnd, host?: 'localhost') => {
+    const page = await speaking.page(host)
+    atTestEnd(() => page.close())
+    return page
+  }
+  const channelsOf = async (run_id: string) => {
+    const read = () => client.runs.recording({ params: { run_id } })
+    const recording = await eventually(read, ({ state }) => state === 'ready', SOON_MS)
+    return readWav(Buffer.from(await (await fetch(recording.media_url!)).arrayBuffer()))
   }
 
   it('talks with the agent, presses a key and hangs up; the agent stops when it is interrupted, and the recording has both sides', async ({
     onTestFinished,
   }) => {
-    const says = await spokenWide('I would like to book an appointment')
-    const script = Array.from({ length: 6 }, () => ({ afterS: 9, says }))
-    const page = await openCallingPage(onTestFinished, { microphone: microphoneFile(onTestFinished, script) })
+    const page = await newPage(onTestFinished)
     const { run_id, access } = await webRun()
     await page.begin(access)
     const log = await eventually(
@@ -103,36 +136,109 @@ describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeou
       state: 'completed',
       outcome: { kind: 'caller_hung_up', ended_by: 'caller' },
     })
-    const read = () => client.runs.recording({ params: { run_id } })
-    const recording = await eventually(read, ({ state }) => state === 'ready', SOON_MS)
-    const { channels } = readWav(Buffer.from(await (await fetch(recording.media_url!)).arrayBuffer()))
+    const { channels } = await channelsOf(run_id)
     expect(channels).toHaveLength(2)
     for (const channel of channels) expect(rms(channel)).toBeGreaterThan(0.002)
   })
 
-  it('learns why a token is refused that is wrong or was used, and has no call', async ({ onTestFinished }) => {
-    const microphone = microphoneFile(onTestFinished, [])
-    const [page, other] = [
-      await openCallingPage(onTestFinished, { microphone }),
-      await openCallingPage(onTestFinished, { microphone }),
-    ]
+  it.skipIf(coturn.missing)(
+    `loses its path and is back within ten seconds on the same run: conversation and recording go on, and the run ends as a phone call does${coturn.note}`,
+    async ({ onTestFinished }) => {
+      const page = await newPage(onTestFinished)
+      const { run_id, access } = await webRun('clinic')
+      // The only path is the relay, whose process stops for a while.
+      await page.begin(access, { relayOnly: true })
+      const until = (isReached: (log: PageLog) => boolean) =>
+        eventually(
+          () => page.log(),
+          current => current.error !== null || isReached(current),
+          SOON_MS,
+        )
+      const understood = (log: PageLog) => spokenBy(log, 'user').length
+      const before = await until(log => understood(log) > 0 && spokenBy(log, 'agent').length > 1)
+      expect(before.error, serving.output()).toBeNull()
+      turn!.pause(true)
+      const lost = await until(({ states }) => states.includes('reconnecting'))
+      turn!.pause(false)
+      const back = await until(({ states }) => states.at(-1) === 'connected' && states.includes('reconnecting'))
+      expect(back.states.slice(-2), serving.output()).toEqual(['reconnecting', 'connected'])
+      expect(back.connections).toBeGreaterThan(before.connections)
+      const { length } = back.levels
+      const after = await until(
+        log => understood(log) > understood(lost) && log.levels.slice(length).some(([, , agent]) => agent > 0.01),
+      )
+      expect(after.utterances.map(({ text }) => text).slice(0, lost.utterances.length)).toEqual(
+        lost.utterances.map(({ text }) => text),
+      )
+      await page.hangUp()
+      const run = await waitForRun(client, run_id, hasEnded, SOON_MS)
+      expect(run).toMatchObject({ state: 'completed', outcome: { kind: 'caller_hung_up' } })
+      const { items } = await client.runs.timeline({ params: { run_id }, query: {} })
+      expect(items.filter(({ kind }) => kind === 'utterance').length).toBeGreaterThanOrEqual(after.utterances.length)
+
+      const { channels, sampleRate } = await channelsOf(run_id)
+      expect(Math.abs((channels[0]!.length / sampleRate) * 1000 - run.connected_ms!)).toBeLessThan(3000)
+      for (const channel of channels) expect(rms(channel.subarray(-15 * sampleRate))).toBeGreaterThan(0.002)
+      const { plan } = await client.publications.get({
+        params: { agent_id: 'clinic', version: run.publication.version },
+      })
+      const events = async () => {
+        const response = await fetch(`${plan.notification!.url}?run_id=${run_id}`)
+        return ((await response.json()) as { events: { event: string }[] }).events.map(({ event }) => event)
+      }
+      await eventually(events, delivered => delivered.includes('run.ended'), SOON_MS)
+    },
+  )
+
+  it('learns why a token is refused that is wrong, was used or has expired, and has no call', async ({
+    onTestFinished,
+  }) => {
+    const [page, other] = [await newPage(onTestFinished), await newPage(onTestFinished)]
     const { run_id, access } = await webRun()
     await other.begin({ ...access, token: `wt_${'a'.repeat(32)}` })
     expect((await other.log()).error).toMatch(/token|secret/i)
     await page.begin(access)
     expect((await page.log()).error).toBeNull()
     await other.begin(access)
-    expect((await other.log()).error).toMatch(/used|answered|offer/i)
+    expect((await other.log()).error).toMatch(/was used/)
+    const late = await webRun()
+    await inDatabase(database, "update parley.web_calls set expires_at = now() - interval '1 s' where run_id = $1", [
+      late.run_id,
+    ])
+    await other.begin(late.access)
+    expect((await other.log()).error).toMatch(/has expired/)
+    expect((await other.log()).levels).toEqual([])
     await page.hangUp()
     await waitForRun(client, run_id, hasEnded, SOON_MS)
+  })
+
+  it('calls with a site key from an origin of the key; the browser keeps the answer from a page of another origin', async ({
+    onTestFinished,
+  }) => {
+    const [own, other] = [await newPage(onTestFinished), await newPage(onTestFinished, 'localhost')]
+    const { secret } = await client.siteKeys.create({
+      body: { name: 'A site', agent_id: 'clinic', origins: [own.origin], concurrent_limit: 2, daily_limit: 10 },
+    })
+    await other.beginOfSite(secret, serving.demo.api!)
+    expect((await other.log()).error).toMatch(/failed to fetch/i)
+    await own.beginOfSite(secret, serving.demo.api!)
+    const log = await eventually(
+      () => own.log(),
+      ({ error, levels }) => error !== null || levels.some(([, , agent]) => agent > 0.01),
+      SOON_MS,
+    )
+    expect(log.error, serving.output()).toBeNull()
+    await own.hangUp()
+    const { items } = await client.runs.list({ query: { agent_id: 'clinic' } })
+    const ofSite = items.filter(({ trigger }) => trigger.kind === 'site_key')
+    expect(ofSite).toHaveLength(1)
+    await waitForRun(client, ofSite[0]!.run_id, hasEnded, SOON_MS)
   })
 
   it.skipIf(coturn.missing)(
     `reaches the agent through a TURN server alone where it must${coturn.note}`,
     async ({ onTestFinished }) => {
-      const says = await spokenWide('I would like to book an appointment')
-      const microphone = microphoneFile(onTestFinished, [{ afterS: 4, says }])
-      const page = await openCallingPage(onTestFinished, { microphone })
+      const page = await newPage(onTestFinished)
       const { run_id, access } = await webRun()
       await page.begin(access, { relayOnly: true })
       const isHeardBothWays = ({ user, levels }: PageLog) =>
@@ -151,7 +257,7 @@ describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeou
 
   /** What the page noted while the agent told its story to a microphone that hears the speaker. */
   const logOfEcho = async (echoCancellation: boolean, atTestEnd: AtTestEnd): Promise<PageLog> => {
-    const page = await openCallingPage(atTestEnd, { env: await startLoopbackAudio(atTestEnd) })
+    const page = await (await openCallingBrowser(atTestEnd, { env: await startLoopbackAudio(atTestEnd) })).page()
     const { run_id, access } = await webRun()
     await page.begin(access, { microphone: { echoCancellation, noiseSuppression: false, autoGainControl: false } })
     const log = await eventually(

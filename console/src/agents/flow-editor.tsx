@@ -118,7 +118,7 @@ function Graph({ open, shown, componentId, selected, onSelect }: GraphProps) {
       nodeTypes={NODE_TYPES}
       colorMode={theme}
       fitView
-      fitViewOptions={{ maxZoom: 1, padding: 0.12 }}
+      fitViewOptions={firstView(shown)}
       minZoom={0.1}
       onConnect={connect}
       onNodeDragStop={move}
@@ -134,6 +134,13 @@ function Graph({ open, shown, componentId, selected, onSelect }: GraphProps) {
       <MiniMap pannable zoomable ariaLabel={text('flow.map')} />
     </ReactFlow>
   )
+}
+
+/** The whole graph; on a narrow screen, where its words would be too small, the start. */
+function firstView({ start_node_id }: GraphProps['shown']) {
+  const isNarrow = window.matchMedia('(max-width: 700px)').matches
+  if (!isNarrow || start_node_id === null) return { maxZoom: 1, padding: 0.12 }
+  return { nodes: [{ id: start_node_id }], maxZoom: 0.8 }
 }
 
 /** Nodes and edges as the canvas takes them. */

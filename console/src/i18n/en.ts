@@ -596,6 +596,11 @@ export const en = {
   'talk.noMicrophone': 'The browser found no microphone that it can use.',
   'talk.insecure': 'Browsers offer the microphone only to pages over HTTPS or on this machine.',
   'talk.noAccess': 'The server gave no address for the call. Start another one.',
+  'call.agent': 'Call {agent}',
+  'call.microphone': 'The browser asks for the microphone.',
+  'call.heardBy': 'What you say goes to the recogniser “{recogniser}” and the model “{model}”.',
+  'call.builtIn':
+    'That recogniser is built in and needs no key: it understands little of human speech, but the keys. A speech service or a local one understands you.',
   'callState.connecting': 'Connecting',
   'callState.connected': 'On the call',
   'callState.reconnecting': 'Reconnecting',

@@ -598,6 +598,11 @@ export const es: Catalogue = {
   'talk.noMicrophone': 'El navegador no encontró un micrófono que pueda usar.',
   'talk.insecure': 'Los navegadores ofrecen el micrófono solo a páginas por HTTPS o en este equipo.',
   'talk.noAccess': 'El servidor no dio una dirección para la llamada. Inicie otra.',
+  'call.agent': 'Llamar a {agent}',
+  'call.microphone': 'El navegador pide el micrófono.',
+  'call.heardBy': 'Lo que usted dice va al reconocedor «{recogniser}» y al modelo «{model}».',
+  'call.builtIn':
+    'Ese reconocedor está incluido y no necesita clave: entiende poco del habla humana, pero sí las teclas. Un servicio de voz o uno local le entiende.',
   'callState.connecting': 'Conectando',
   'callState.connected': 'En llamada',
   'callState.reconnecting': 'Reconectando',

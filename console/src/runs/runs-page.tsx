@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
@@ -7,6 +6,7 @@ import { clock, shortTime } from '../ui/duration.ts'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { Badge, PageHead } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
+import { CallAgentButtons } from './call-agent.tsx'
 import {
   CHANNELS,
   CONTACTS,
@@ -18,6 +18,7 @@ import {
   withFilter,
 } from './filters.ts'
 import { ChannelIcon, farEnd, type Run, StateBadge } from './run-words.tsx'
+import { useAgentNames } from './use-agent-names.ts'
 
 /** The list of runs with the filters of the API, which the address holds. */
 export function RunsPage() {
@@ -29,7 +30,9 @@ export function RunsPage() {
   const columns = useRunColumns()
   return (
     <>
-      <PageHead title={text('nav.runs')} lead={text('runs.lead')} />
+      <PageHead title={text('nav.runs')} lead={text('runs.lead')}>
+        <CallAgentButtons />
+      </PageHead>
       <FilterBar values={filters} onChange={(name, value) => setSearch(withFilter(search, name, value))} />
       <PagedTable
         caption={text('nav.runs')}
@@ -84,13 +87,8 @@ interface FilterBarProps {
 }
 
 function FilterBar({ values, onChange }: FilterBarProps) {
-  const api = useApi()
   const { text, word } = useTexts()
-  const agents = useQuery({
-    queryKey: ['agents.list', 'names'],
-    queryFn: ({ signal }) => api.agents.list({ query: { limit: 200, sort: 'name_asc' } }, { signal }),
-    staleTime: 60_000,
-  })
+  const agents = useAgentNames()
   const names = agents.data?.agents.map(agent => [agent.ref.id, agent.name] as const) ?? []
   const known = values.agent_id === undefined || names.some(([id]) => id === values.agent_id)
   const options = (group: string, all: readonly string[]) => all.map(value => [value, word(group, value)] as const)

@@ -53,7 +53,10 @@ interface CallEvents {
 
 /** The engine gives a call up 10 s after its path was lost. */
 const RECONNECT_MS = 10_000
+/** Between two offers, if the first was not answered. */
 const RETRY_MS = 1000
+/** An answered offer gets so long to connect before the next one takes its place. */
+const PATH_MS = 3000
 
 /** Options of a call. */
 interface CallOptions {
@@ -232,11 +235,28 @@ export class AgentCall {
     this.#enter('reconnecting')
     const until = Date.now() + RECONNECT_MS
     while (this.#isReconnecting && Date.now() < until) {
-      await this.connect().catch(() => {})
-      await new Promise(resolve => setTimeout(resolve, RETRY_MS))
+      const waitMs = await this.connect().then(
+        () => PATH_MS,
+        () => RETRY_MS,
+      )
+      await this.#stateChange(waitMs)
     }
     this.#reconnecting = false
     if (this.#isReconnecting) this.#end()
+  }
+
+  /** Resolves when the call has another state, or after `withinMs`. */
+  #stateChange(withinMs: number): Promise<void> {
+    if (!this.#isReconnecting) return Promise.resolve()
+    return new Promise(resolve => {
+      const settle = () => {
+        stop()
+        clearTimeout(timer)
+        resolve()
+      }
+      const stop = this.on('state', settle)
+      const timer = setTimeout(settle, withinMs)
+    })
   }
 
   get #isReconnecting(): boolean {

@@ -10,7 +10,7 @@ import { exitOnSignal, stopSignals } from '../stop-signals.ts'
 import { parseCommand, UsageError } from '../usage.ts'
 import { claimDemoFile } from '../workspace/claim-demo-file.ts'
 import { demoFilePath } from '../workspace/demo-file.ts'
-import { exampleRequestLines } from '../workspace/example-request.ts'
+import { exampleRequest, exampleRequestLines } from '../workspace/example-request.ts'
 
 const USAGE = 'parley serve [--role api,engine,worker]'
 const HELP = [
@@ -76,12 +76,13 @@ async function announce(settings: Settings, platform: Platform, { line, settings
   const { api, workspace, seeded, phone, sip } = platform
   const calls = sip === null ? [] : seeded.map(({ plan, sip: own }) => [plan.name, sip.uri(tokenOf(own))] as const)
   const [first] = seeded
+  const sipUri = calls[0]?.[1] ?? sip?.uri(sip.lineToken)
   if (api !== null) {
     const named = await claimDemoFile(settings.home, {
       api: api.url,
       key: workspace?.key ?? null,
       console: signInUrl(api.consoleUrl, workspace?.key ?? null),
-      sip: calls[0]?.[1] ?? sip?.uri(sip.lineToken) ?? null,
+      sip: sipUri ?? null,
       agent_id: first?.agentId ?? null,
       number: first?.number ?? null,
       phone,
@@ -93,13 +94,18 @@ async function announce(settings: Settings, platform: Platform, { line, settings
   }
   const local = [...(await localServerLines(settings.vendors)), ...(line === null ? [] : [line])]
   const consoleUrl = signInUrl(api?.consoleUrl ?? null, workspace?.key ?? null)
+  const example =
+    api !== null && workspace !== null && phone !== null && first !== undefined
+      ? { api: api.url, key: workspace.key, agentId: first.agentId, to: phone }
+      : null
   printLine(
     [
       ...(consoleUrl === null ? [] : [`console        ${consoleUrl}`]),
+      ...(sipUri === undefined ? [] : [`SIP            ${sipUri}`]),
+      ...(example === null ? [] : [exampleRequest(example)]),
+      '',
       ...(api === null || workspace === null ? [] : apiLines(api.url, workspace.key)),
-      ...(api !== null && workspace !== null && phone !== null && first !== undefined
-        ? exampleRequestLines({ api: api.url, key: workspace.key, agentId: first.agentId, to: phone })
-        : []),
+      ...(example === null ? [] : exampleRequestLines(example)),
       ...(local.length === 0 ? [] : [...local, '']),
       ...(sip === null ? [] : sipLines(used, [...calls, [LINE_TEST, sip.uri(sip.lineToken)]], sip.authorityFile)),
       READY,

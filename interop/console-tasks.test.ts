@@ -1,0 +1,203 @@
+// What people do most in the console, with the mouse and with the keyboard alone: a real platform, a browser with a microphone.
+import type { ParleyClient } from '@parley/client'
+import type { Browser, Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { chromium, microphoneFile, openCallingBrowser } from './calling-page.ts'
+import { openConsole } from './console-visitor.ts'
+import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
+import { atLastTestEnd } from './recipe.ts'
+import { type Serving, startServing } from './serving.ts'
+import { spokenWide } from './wide-speech.ts'
+
+const WAIT_MS = 60_000
+/** Tabs until the wanted control has the focus, at most. */
+const MOST_TABS = 80
+
+describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}`, { timeout: 300_000 }, () => {
+  const afterAllTests = atLastTestEnd()
+  let serving: Serving
+  let client: ParleyClient
+  let browser: Browser
+  beforeAll(async () => {
+    serving = await startServing(afterAllTests)
+    client = clientOf(serving)
+    const says = await spokenWide('I would like to book an appointment')
+    const script = Array.from({ length: 8 }, () => ({ afterS: 4, says }))
+    browser = (await openCallingBrowser(afterAllTests, { microphone: microphoneFile(afterAllTests, script) })).browser
+  }, 180_000)
+
+  const newAgent = async (name: string) => {
+    const agent = await client.agents.create({ body: { template: 'cloud_chat', name } })
+    return agent.ref.id
+  }
+
+  it('a visitor presses the button that calls the clinic, talks, and sees what hears them and the run', async () => {
+    const { page, complaints, close } = await openConsole(browser, serving)
+    await page.getByRole('button', { name: 'Call Hillside Clinic' }).click()
+    const dialog = page.locator('dialog')
+    await dialog.getByText('What you say goes to the recogniser', { exact: false }).waitFor()
+    await dialog.locator('li.agent', { hasText: 'Hillside Clinic' }).waitFor()
+    await dialog.locator('li.user', { hasText: 'appointment' }).waitFor()
+    await dialog.getByRole('button', { name: 'Hang up' }).click()
+    await dialog.getByText('Ended', { exact: false }).first().waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    const [run] = (await client.runs.list({ query: { channel: 'web' } })).items
+    await waitForRun(client, run!.run_id, hasEnded, WAIT_MS)
+    await page.locator(`a[href$="/runs/${run!.run_id}"]`).click()
+    await page.getByText('appointment', { exact: false }).first().waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('somebody listens to a live call and finds its run by the filters', async () => {
+    const { page, complaints, open, close } = await openConsole(browser, serving)
+    await open('/live')
+    const call = { agent_id: 'clinic', channel: 'phone', mode: 'outbound', to: serving.demo.phone! } as const
+    const { run_id } = await client.runs.create({ body: call })
+    await page.getByRole('button', { name: 'Listen' }).click()
+    await page.getByRole('button', { name: 'Stop listening' }).waitFor()
+    await page.getByRole('button', { name: 'Hang up' }).click()
+    await waitForRun(client, run_id, hasEnded, WAIT_MS)
+    await open('/runs')
+    await page.getByLabel('State', { exact: true }).selectOption('cancelled')
+    await page.getByLabel('Channel', { exact: true }).selectOption('phone')
+    await page.waitForURL(/state=cancelled.*channel=phone/)
+    await page.locator(`a[href$="/runs/${run_id}"]`).waitFor()
+    await page.getByLabel('State', { exact: true }).selectOption('failed')
+    await page.locator(`a[href$="/runs/${run_id}"]`).waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('a new agent is made, its flow edited, its problem mended by the offered fix, chatted with, and published after a look at what changes', async () => {
+    const { page, complaints, open, close } = await openConsole(browser, serving)
+    await open('/agents')
+    await page.getByRole('button', { name: 'New agent' }).click()
+    await page.locator('dialog').getByLabel('Name', { exact: true }).fill('Florist')
+    await page.locator('dialog').getByLabel('Template', { exact: false }).selectOption('cloud_chat')
+    await page.locator('dialog').getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { name: 'Florist' }).waitFor()
+    const agent_id = page.url().split('/').at(-1)!
+    await page.getByRole('button', { name: 'Publish …' }).click()
+    await page.getByRole('button', { name: 'Publish and make live' }).click()
+    await page.locator('dialog').waitFor({ state: 'detached' })
+
+    await page.locator('.react-flow__node').first().click()
+    const panel = page.getByRole('region', { name: 'The chosen node' })
+    await panel.getByLabel('Text', { exact: true }).fill('Ask which flowers they want.')
+    await panel.getByRole('button', { name: 'Save' }).first().click()
+    const draft = () => client.drafts.get({ params: { agent_id } })
+    await eventually(draft, ({ flow }) => JSON.stringify(flow).includes('Ask which flowers'), WAIT_MS)
+    // A flow without a start is an error with a fix.
+    const { draft_id, revision } = await draft()
+    const edits = [{ type: 'flow.start' as const, component_id: null, node_id: null }]
+    await client.drafts.edit({ params: { agent_id }, body: { draft_id, expected_revision: revision, edits } })
+    await page.reload()
+    await page.locator('.diagnostics .button.primary').first().click()
+    await page.getByText('The draft can be published.').waitFor()
+
+    await page.getByRole('button', { name: 'Publish …' }).click()
+    await page.locator('dialog ins', { hasText: 'Ask which flowers' }).waitFor()
+    await page.getByRole('button', { name: 'Publish and make live' }).click()
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    expect((await client.agents.get({ params: { agent_id } })).head?.version).toBe(1)
+
+    await open(`/agents/${agent_id}/chat`)
+    await page.getByRole('button', { name: 'Chat with the live version' }).click()
+    await page.locator('.chat li.agent').first().waitFor()
+    await page.getByLabel('Message').fill('Roses, please.')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.locator('.chat li.agent').nth(1).waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('an admin makes a key that is shown once, and revokes it', async () => {
+    const { page, complaints, open, close } = await openConsole(browser, serving)
+    await open('/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.locator('dialog').getByLabel('Name', { exact: true }).fill('Back office')
+    await page.locator('dialog button[type=submit]').click()
+    await page.getByText('Copy it now: it is not shown again.').waitFor()
+    const secret = await page
+      .getByText(/^parley_live_/)
+      .first()
+      .textContent()
+    await open('/keys')
+    expect(await page.content()).not.toContain(secret)
+    const row = page.getByRole('row', { name: 'Back office' })
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await row.getByRole('button').last().click()
+    await row.getByText('Revoked').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  /** Presses Tab until a control that fits has the focus. */
+  async function tabTo(page: Page, name: RegExp): Promise<void> {
+    const focused = `(() => {
+      const element = document.activeElement
+      const label = element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent ?? element.textContent
+      return element.tagName + ' ' + label.trim()
+    })()`
+    const seen: string[] = []
+    for (let i = 0; i < MOST_TABS; i++) {
+      await page.keyboard.press('Tab')
+      const current = await page.evaluate<string>(focused)
+      if (name.test(current)) return
+      seen.push(current)
+    }
+    throw new Error(`no control ${name} has the focus after ${MOST_TABS} tabs: ${seen.join(', ')}`)
+  }
+
+  it('with the keyboard alone somebody goes from page to page, opens a run, renames an agent, publishes it, and hangs up a call', async () => {
+    const agent_id = await newAgent('Typed')
+    const { page, complaints, close } = await openConsole(browser, serving)
+    await page.locator('h1').waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+
+    await page.keyboard.press('g')
+    await page.keyboard.press('a')
+    await page.locator(`a[href$="/agents/${agent_id}"]`).waitFor()
+    await tabTo(page, /^A Typed/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Typed' }).waitFor()
+    await tabTo(page, /^A Settings/)
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Name', { exact: true }).waitFor()
+    await tabTo(page, /^INPUT Name/)
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('Typed by hand')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Typed by hand' }).waitFor()
+    await page.locator('main').focus()
+    await tabTo(page, /^BUTTON Publish …/)
+    await page.keyboard.press('Enter')
+    await tabTo(page, /^BUTTON Publish and make live/)
+    await page.keyboard.press('Enter')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    expect((await client.agents.get({ params: { agent_id } })).head?.version).toBe(0)
+
+    await page.keyboard.press('g')
+    await page.keyboard.press('l')
+    const call = { agent_id: 'clinic', channel: 'phone', mode: 'outbound', to: serving.demo.phone! } as const
+    const { run_id } = await client.runs.create({ body: call })
+    await page.getByRole('button', { name: 'Hang up' }).waitFor()
+    await tabTo(page, /^BUTTON Hang up/)
+    await page.keyboard.press('Enter')
+    expect((await waitForRun(client, run_id, hasEnded, WAIT_MS)).state).toBe('cancelled')
+
+    await page.keyboard.press('g')
+    await page.keyboard.press('r')
+    await page.locator(`a[href$="/runs/${run_id}"]`).waitFor()
+    await page.keyboard.press('/')
+    await tabTo(page, /^A .*12025550/)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/console\/runs\/.+/)
+    expect(complaints).toEqual([])
+    await close()
+  })
+})

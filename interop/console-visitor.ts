@@ -1,0 +1,59 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Serving } from './serving.ts'
+
+const WAIT_MS = 60_000
+
+/** Width of the window in px, colours and language. */
+export interface Look {
+  readonly width: number
+  readonly dark?: boolean
+  /** Default en-US. */
+  readonly locale?: string
+}
+
+/** A visitor of the console with a browser window, and everything that the browser complained about. */
+interface ConsoleVisitor {
+  readonly page: Page
+  readonly complaints: string[]
+  /** Opens a page by its path below `/console` and waits until it has loaded. */
+  open(path: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens the console by the link that the platform printed, which signs in. */
+export async function openConsole(
+  browser: Browser,
+  { demo }: Pick<Serving, 'demo'>,
+  look: Look = { width: 1400 },
+): Promise<ConsoleVisitor> {
+  const context: BrowserContext = await browser.newContext({
+    viewport: { width: look.width, height: 900 },
+    colorScheme: look.dark === true ? 'dark' : 'light',
+    locale: look.locale ?? 'en-US',
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(WAIT_MS)
+  const complaints: string[] = []
+  page.on('pageerror', error => complaints.push(error.message))
+  page.on('dialog', dialog => {
+    complaints.push(`a dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  // Requests that the API refuses are reported as well; the tests expect some.
+  page.on('console', line => {
+    if (line.type() === 'error' && !line.text().startsWith('Failed to load resource'))
+      complaints.push(`${page.url()}: ${line.text()}`)
+  })
+  await page.goto(demo.console!)
+  await page.locator('nav').first().waitFor({ state: 'attached' })
+  return {
+    page,
+    complaints,
+    async open(path) {
+      await page.goto(`${demo.api}/console${path}`)
+      await page.locator('h1').waitFor()
+      await page.locator('.loading').first().waitFor({ state: 'detached' })
+    },
+    close: () => context.close(),
+  }
+}

@@ -135,15 +135,16 @@ export function logOf(page: Page): Promise<PageLog> {
   return page.evaluate<PageLog>('window.path().catch(() => {}).then(() => window.log)')
 }
 
-/** Path of a WAV file for the fake microphone, at 16 kHz: each element is silence of so many seconds and what is then said. */
+/** Path of a WAV file for a microphone, at 16 kHz or `rate`: each element is silence of so many seconds and what is then said. */
 export function microphoneFile(
   atTestEnd: AtTestEnd,
   script: readonly { readonly afterS: number; readonly says: Int16Array }[],
+  rate = RATE,
 ): string {
   const directory = mkdtempSync(join(tmpdir(), 'parley-microphone.'))
   atTestEnd(() => rmSync(directory, { recursive: true, force: true }))
-  const parts = script.flatMap(({ afterS, says }) => [new Int16Array(afterS * RATE), says])
-  const samples = Int16Array.from([...parts, new Int16Array(SPARE_S * RATE)].flatMap(part => [...part]))
+  const parts = script.flatMap(({ afterS, says }) => [new Int16Array(afterS * rate), says])
+  const samples = Int16Array.from([...parts, new Int16Array(SPARE_S * rate)].flatMap(part => [...part]))
   const header = Buffer.alloc(44)
   header.write('RIFF', 0)
   header.writeUInt32LE(36 + 2 * samples.length, 4)
@@ -151,8 +152,8 @@ export function microphoneFile(
   header.writeUInt32LE(16, 16)
   header.writeUInt16LE(1, 20)
   header.writeUInt16LE(1, 22)
-  header.writeUInt32LE(RATE, 24)
-  header.writeUInt32LE(2 * RATE, 28)
+  header.writeUInt32LE(rate, 24)
+  header.writeUInt32LE(2 * rate, 28)
   header.writeUInt16LE(2, 32)
   header.writeUInt16LE(16, 34)
   header.write('data', 36)

@@ -1,9 +1,19 @@
 import type { PageLog } from './page-probe.ts'
+import { rms } from './wide-speech.ts'
 
 /** Louder is sound. */
 const SOUND = 0.005
 /** Silence that ends a sentence, ms; shorter is a pause in it. */
 const PAUSE_MS = 700
+
+/** The levels of a recording as those of a page: the microphone's channel, then the agent's. */
+export function levelsOf(microphone: Int16Array, agent: Int16Array, sampleRate: number): PageLog['levels'] {
+  const step = sampleRate / 100
+  return Array.from({ length: Math.floor(microphone.length / step) }, (_, i) => {
+    const at = [i * step, (i + 1) * step] as const
+    return [10 * (i + 1), rms(microphone.subarray(...at)), rms(agent.subarray(...at))] as const
+  })
+}
 
 interface Span {
   readonly from: number

@@ -6,7 +6,6 @@ import { Client } from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildWeb } from '../scripts/web-build.mjs'
 import { type CallingBrowser, chromium, microphoneFile, openCallingBrowser } from './calling-page.ts'
-import { draftOf, promptEdge, staticNode } from './conversation-flows.ts'
 import { coturn, startTurnServer, type TurnServer } from './coturn.ts'
 import { pulseAudio, startLoopbackAudio } from './loopback-audio.ts'
 import { interruptions, turnGaps } from './page-levels.ts'
@@ -14,21 +13,10 @@ import type { PageLog } from './page-probe.ts'
 import { clientOf, eventually, hasEnded, publishDraft, waitForRun } from './placed-call.ts'
 import { type AtTestEnd, atLastTestEnd } from './recipe.ts'
 import { preparedHome, type Serving, startServing } from './serving.ts'
+import { TELLER } from './story-teller.ts'
 import { rms, spokenWide } from './wide-speech.ts'
 
 const SOON_MS = 120_000
-/** Takes about a minute to say. */
-const STORY = Array.from({ length: 16 }, (_, i) => `This is sentence ${i + 1} of a story that goes on.`).join(' ')
-const PATIENT = { reminderMaxCount: 0, endCallAfterSilenceMs: 600_000, maxCallDurationMs: 600_000 } as const
-/** Tells a story, and begins another one when it was interrupted. */
-const TELLER = draftOf(
-  [
-    staticNode('one', STORY, { always_edge: promptEdge('on', 'two', 'Always') }),
-    staticNode('two', STORY, { always_edge: promptEdge('back', 'one', 'Always') }),
-  ],
-  {},
-  { settings: PATIENT, recording: { required: true, channels: 'dual', signed_urls: true } },
-)
 /** Sentences of the microphone, and the silence before each. */
 const SENTENCES = 8
 const PAUSE_S = 7

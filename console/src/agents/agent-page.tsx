@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
 import { Link } from '../router.tsx'
@@ -52,13 +52,7 @@ export function AgentPage({ agentId, tab }: { readonly agentId: string; readonly
           </button>
         )}
       </PageHead>
-      <nav className="tabs" aria-label={text('agent.parts')}>
-        {AGENT_TABS.map(name => (
-          <Link key={name} to={{ page: 'agent', agentId, tab: name }} current={name === tab} className="tab">
-            {text(`tab.${name}`)}
-          </Link>
-        ))}
-      </nav>
+      <Tabs agentId={agentId} current={tab} />
       {open?.foreign != null && <ForeignChanges open={open} />}
       {open?.fault != null && <Fault error={open.fault} />}
       {tab === 'versions' && <VersionsTab agentId={agentId} headVersion={head?.version ?? null} />}
@@ -117,5 +111,24 @@ function NoDraft({ agentId }: { readonly agentId: string }) {
       </button>
       {opening.isError && <Fault error={opening.error} />}
     </Empty>
+  )
+}
+
+function Tabs({ agentId, current }: { readonly agentId: string; readonly current: AgentTab }) {
+  const { text } = useTexts()
+  const tabs = useRef<HTMLElement>(null)
+  // Narrow screens show some of the tabs.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is the current one
+  useEffect(() => {
+    tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [current])
+  return (
+    <nav className="tabs" aria-label={text('agent.parts')} ref={tabs}>
+      {AGENT_TABS.map(name => (
+        <Link key={name} to={{ page: 'agent', agentId, tab: name }} current={name === current} className="tab">
+          {text(`tab.${name}`)}
+        </Link>
+      ))}
+    </nav>
   )
 }

@@ -12,8 +12,8 @@ export function DifferenceList({ differences }: { readonly differences: readonly
       {differences.slice(0, MOST).map(({ path, before, after }) => (
         <li key={path.join('/')}>
           <span className="code">{path.join(' › ')}</span>
-          {before !== undefined && <del>{shownValue(before)}</del>}
-          {after !== undefined && <ins>{shownValue(after)}</ins>}
+          {before !== undefined && before !== '' && <del>{shownValue(before)}</del>}
+          {after !== undefined && after !== '' && <ins>{shownValue(after)}</ins>}
         </li>
       ))}
       {differences.length > MOST && <li className="hint">{text('diff.more', { count: differences.length - MOST })}</li>}

@@ -3,7 +3,7 @@ import type { ParleyClient } from '@parley/client'
 import type { Browser, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { chromium, microphoneFile, openCallingBrowser } from './calling-page.ts'
-import { openConsole } from './console-visitor.ts'
+import { openConsole, seriousFaults } from './console-visitor.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
@@ -38,6 +38,7 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     await dialog.getByText('What you say goes to the recogniser', { exact: false }).waitFor()
     await dialog.locator('li.agent', { hasText: 'Hillside Clinic' }).waitFor()
     await dialog.locator('li.user', { hasText: 'appointment' }).waitFor()
+    expect(await seriousFaults(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Hang up' }).click()
     await dialog.getByText('Ended', { exact: false }).first().waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
@@ -45,6 +46,21 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     await waitForRun(client, run!.run_id, hasEnded, WAIT_MS)
     await page.locator(`a[href$="/runs/${run!.run_id}"]`).click()
     await page.getByText('appointment', { exact: false }).first().waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('somebody talks to the draft of an agent by the microphone: the run is of a test version', async () => {
+    const { page, complaints, open, close } = await openConsole(browser, serving)
+    await open('/agents/clinic/chat')
+    await page.getByRole('button', { name: 'Talk to the draft' }).click()
+    await page.locator('.chat li.agent', { hasText: 'Hillside Clinic' }).waitFor()
+    await page.getByLabel('Keys', { exact: true }).fill('1')
+    await page.getByRole('button', { name: 'Press the keys' }).click()
+    await page.locator('.chat li.agent').nth(1).waitFor()
+    await page.locator('.chat').getByRole('button', { name: 'Hang up' }).click()
+    const [run] = (await client.runs.list({ query: { channel: 'web' } })).items
+    expect(await waitForRun(client, run!.run_id, hasEnded, WAIT_MS)).toMatchObject({ test: true, agent_id: 'clinic' })
     expect(complaints).toEqual([])
     await close()
   })
@@ -129,6 +145,30 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     await row.getByRole('button', { name: 'Revoke' }).click()
     await row.getByRole('button').last().click()
     await row.getByText('Revoked').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('an admin makes a site key, which is listed and works', async () => {
+    const { page, complaints, open, close } = await openConsole(browser, serving)
+    await open('/keys')
+    await page.getByRole('button', { name: 'New site key' }).click()
+    const dialog = page.locator('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('Front page')
+    await dialog.getByLabel('Agent', { exact: true }).selectOption('clinic')
+    await dialog
+      .getByLabel('Origins of the pages', { exact: false })
+      .fill('https://clinic.example\nhttps://www.clinic.example')
+    expect(await seriousFaults(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('Copy it now: it is not shown again.').waitFor()
+    const secret = await page.locator('dialog .json').textContent()
+    await open('/keys')
+    await page.getByRole('row', { name: 'Front page' }).waitFor()
+    const headers = { authorization: `Bearer ${secret}`, origin: 'https://www.clinic.example' }
+    const response = await fetch(`${serving.demo.api}/web/calls`, { method: 'POST', headers })
+    expect(response.status).toBe(201)
+    await response.arrayBuffer()
     expect(complaints).toEqual([])
     await close()
   })

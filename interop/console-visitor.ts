@@ -1,7 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Serving } from './serving.ts'
 
 const WAIT_MS = 60_000
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** A fault of accessibility, as axe reports it. */
+interface Violation {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly html: string }[]
+}
 
 /** Width of the window in px, colours and language. */
 export interface Look {
@@ -56,4 +66,13 @@ export async function openConsole(
     },
     close: () => context.close(),
   }
+}
+
+/** Serious and critical faults of accessibility on the page, as axe names them. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>('axe.run({ preload: false })')
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
 }

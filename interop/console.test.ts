@@ -1,30 +1,21 @@
 // The console as people use it: a real platform, a real browser, every page.
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ParleyApiError, type ParleyClient } from '@parley/client'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM_FLAGS } from './calling-page.ts'
-import { type Look, openConsole } from './console-visitor.ts'
+import { type Look, openConsole, seriousFaults } from './console-visitor.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
 import { pathOf, requires } from './skip.ts'
 
 const browserProgram = requires({ chromium: 'chromium' })
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** Looked at by people; git ignores them. */
 const SCREENSHOTS = join(import.meta.dirname, '../.scratch/console')
 const WAIT_MS = 60_000
 const NAME = '<script>alert(1)</script>'
-
-/** A fault of accessibility, as axe reports it. */
-interface Violation {
-  readonly id: string
-  readonly impact: string
-  readonly nodes: readonly { readonly html: string }[]
-}
 
 describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgram.note}`, { timeout: 300_000 }, () => {
   const afterAllTests = atLastTestEnd()
@@ -72,15 +63,6 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
   }
 
   const visitor = (look?: Look) => openConsole(browser, serving, look)
-
-  /** Serious and critical faults of accessibility on the page, as axe names them. */
-  async function seriousFaults(page: Page): Promise<string[]> {
-    await page.evaluate(AXE)
-    const { violations } = await page.evaluate<{ violations: readonly Violation[] }>('axe.run({ preload: false })')
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
-  }
 
   it('the printed link signs in and leaves neither the key nor its trace in the address', async () => {
     const { page, complaints, close } = await visitor()
@@ -158,6 +140,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       const faults: string[] = []
       for (const [name, path] of PAGES()) {
         await open(path)
+        if (name === 'run') await page.locator('.waveform').waitFor()
         await page.screenshot({ path: join(SCREENSHOTS, `${name}-${look.width}.png`), fullPage: true })
         const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
         if (over > 0) faults.push(`${name} is ${over} px too wide`)

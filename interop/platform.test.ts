@@ -62,6 +62,19 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
     },
   )
 
+  it('"npm start" opens with three lines: the address of the console, a SIP address, and a command that places a call', ({
+    expect,
+  }) => {
+    const lines = serving.output().split('\n')
+    const opening = lines.slice(lines.findIndex(line => line.startsWith('console ')))
+    expect(opening.slice(0, 4)).toEqual([
+      `console        ${serving.demo.console}`,
+      `SIP            ${serving.demo.sip}`,
+      printedCall(serving),
+      '',
+    ])
+  })
+
   it.skipIf(sox.missing)(
     `"npm start" prints a command that calls the built-in phone; its run has a transcript, a recording, effects and webhooks${sox.note}`,
     async ({ expect, onTestFinished }) => {

@@ -6,6 +6,7 @@ import { CHROMIUM_FLAGS, chromium } from '../../interop/calling-page.ts'
 import { clientOf, hasEnded, waitForRun } from '../../interop/placed-call.ts'
 import { startServing, temporaryHome } from '../../interop/serving.ts'
 import { pathOf } from '../../interop/skip.ts'
+import { withCleanups } from './calls/cleanups.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const VIEWS = 8
@@ -21,9 +22,7 @@ export const proof: Proof = { name: 'first-view', seconds: 0, count: 100_000, ru
 
 async function proveFirstView({ count, line, progress }: ProofOptions): Promise<ProofOutcome> {
   if (chromium.missing) throw new Error(`Chromium is missing${chromium.note}`)
-  const ends: (() => unknown)[] = []
-  const atEnd: Parameters<typeof startServing>[0] = end => void ends.push(end)
-  try {
+  return withCleanups(async atEnd => {
     const home = temporaryHome(atEnd)
     const serving = await startServing(atEnd, { home })
     const client = clientOf(serving)
@@ -65,9 +64,7 @@ async function proveFirstView({ count, line, progress }: ProofOptions): Promise<
     }
     line({ proof: 'first-view', ...summary })
     return { ok: Math.max(summary.empty_cache_p50_ms, summary.filled_cache_p50_ms) < SHOWN_MS, summary }
-  } finally {
-    for (const end of ends.reverse()) await end()
-  }
+  })
 }
 
 /** Stores `count` copies of the run, each a second older than the one before. */

@@ -9,9 +9,11 @@ import { interruptions, levelsOf, turnGaps } from '../../interop/page-levels.ts'
 import type { PageLog } from '../../interop/page-probe.ts'
 import { clientOf, eventually, publishDraft } from '../../interop/placed-call.ts'
 import { freePeerPorts, rtpRange } from '../../interop/ports.ts'
+import type { AtTestEnd } from '../../interop/recipe.ts'
 import { type Serving, startServing, temporaryHome } from '../../interop/serving.ts'
 import { TELLER } from '../../interop/story-teller.ts'
 import { spokenNarrow, spokenWide } from '../../interop/wide-speech.ts'
+import { withCleanups } from './calls/cleanups.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const PARLEY = join(import.meta.dirname, '../../packages/cli/bin/parley.mjs')
@@ -31,13 +33,9 @@ const LATER_MS = 400
  */
 export const proof: Proof = { name: 'web-page', seconds: 0, count: 8, run: proveWebPage }
 
-type AtEnd = Parameters<typeof startServing>[0]
-
 async function proveWebPage({ count, line, progress }: ProofOptions): Promise<ProofOutcome> {
   if (chromium.missing) throw new Error(`Chromium is missing${chromium.note}`)
-  const ends: (() => unknown)[] = []
-  const atEnd: AtEnd = end => void ends.push(end)
-  try {
+  return withCleanups(async atEnd => {
     const home = temporaryHome(atEnd)
     const serving = await startServing(atEnd, { home })
     const client = clientOf(serving)
@@ -64,12 +62,10 @@ async function proveWebPage({ count, line, progress }: ProofOptions): Promise<Pr
     for (const fault of faults) line({ proof: 'web-page', fault })
     const load = Math.round(10 * loadavg()[0]!) / 10
     return { ok: faults.length === 0, summary: { load, page, phone, faults: faults.length } }
-  } finally {
-    for (const end of ends.reverse()) await end()
-  }
+  })
 }
 
-async function levelsInPage(serving: Serving, count: number, atEnd: AtEnd): Promise<PageLog['levels']> {
+async function levelsInPage(serving: Serving, count: number, atEnd: AtTestEnd): Promise<PageLog['levels']> {
   const says = await spokenWide(WORDS)
   const script = Array.from({ length: count }, () => ({ afterS: PAUSE_S, says }))
   const { page: open } = await openCallingBrowser(atEnd, { microphone: microphoneFile(atEnd, script) })
@@ -86,7 +82,12 @@ async function levelsInPage(serving: Serving, count: number, atEnd: AtEnd): Prom
   return levels
 }
 
-async function levelsOnPhone(serving: Serving, home: string, count: number, atEnd: AtEnd): Promise<PageLog['levels']> {
+async function levelsOnPhone(
+  serving: Serving,
+  home: string,
+  count: number,
+  atEnd: AtTestEnd,
+): Promise<PageLog['levels']> {
   const says = await spokenNarrow(WORDS)
   const script = Array.from({ length: count }, () => ({ afterS: PAUSE_S, says }))
   const wav = microphoneFile(atEnd, script, 8000)

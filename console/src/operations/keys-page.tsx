@@ -10,12 +10,14 @@ import { PagedTable } from '../ui/paged-table.tsx'
 import { Badge, Fault, PageHead } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
 import { ConfirmButton } from './confirm-button.tsx'
+import { ShownOnce } from './shown-once.tsx'
+import { SiteKeys } from './site-keys.tsx'
 import { useChange } from './use-change.ts'
 
 type ApiKey = ResultFrom<'keys.list'>['items'][number]
 const ROLES = ['viewer', 'member', 'admin'] as const
 
-/** The API keys of the environment. A secret is shown once. */
+/** The API keys of the environment, and the keys of its sites. A secret is shown once. */
 export function KeysPage() {
   const api = useApi()
   const { text, word, dateTime } = useTexts()
@@ -80,6 +82,7 @@ export function KeysPage() {
         }}
         empty={text('keys.empty')}
       />
+      <SiteKeys />
       {isCreating && (
         <NewKey
           onClose={() => setCreating(false)}
@@ -133,28 +136,6 @@ function NewKey({
         {role === 'member' && <CheckField label={text('keys.mayDial')} name="can_dial" />}
         <FormActions label={text('agents.create')} isPending={create.isPending} error={create.error} />
       </form>
-    </Dialog>
-  )
-}
-
-function ShownOnce({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
-  const { text } = useTexts()
-  const [isCopied, setCopied] = useState(false)
-  const copy = async () => {
-    await navigator.clipboard.writeText(secret)
-    setCopied(true)
-  }
-  return (
-    <Dialog title={text('keys.secret')} onClose={onClose}>
-      <div className="form">
-        <p>{text('keys.once')}</p>
-        <pre className="json">{secret}</pre>
-        <div className="form-actions">
-          <button type="button" className="button primary" onClick={() => void copy()}>
-            {text(isCopied ? 'keys.copied' : 'action.copy')}
-          </button>
-        </div>
-      </div>
     </Dialog>
   )
 }

@@ -7,10 +7,12 @@ const PACKETS = 500
 const ROUNDS = 10
 const WARM_UP_ROUNDS = 3
 const MOST_BYTES = 1500
-/** As the codec of calls (media/src/codec/opus.ts), at 16 kHz; at 48 kHz the bit rate that RFC 7587 section 3.1.1 gives fullband speech. */
-const RATES = [
-  { rate: 16_000, bitrate: 24_000 },
-  { rate: 48_000, bitrate: 32_000 },
+/** The first is that of calls (media/src/codec/opus.ts); at 48 kHz the bit rate that RFC 7587 section 3.1.1 gives fullband speech. */
+const ENCODERS = [
+  { rate: 16_000, bitrate: 28_000, complexity: 1 },
+  { rate: 16_000, bitrate: 24_000, complexity: 5 },
+  { rate: 48_000, bitrate: 32_000, complexity: 1 },
+  { rate: 48_000, bitrate: 32_000, complexity: 5 },
 ]
 
 interface Costs {
@@ -24,7 +26,7 @@ interface Costs {
 type Step = (i: number) => number
 
 /**
- * CPU of Opus per call-tick (20 ms each way), at 16 kHz as calls have it and at 48 kHz, beside G.722 and G.711:
+ * CPU of Opus per call-tick (20 ms each way), at 16 kHz and at 48 kHz and as calls have it, beside G.722 and G.711:
  * `npm run bench -- opus [--rounds 10]`.
  */
 export const benchmark: Benchmark = { name: 'opus', options: ['rounds'], run }
@@ -35,19 +37,22 @@ async function run({ option, line }: BenchmarkOptions): Promise<object> {
   const library = await Libopus.load()
   await loadOpus()
   const ticks: Record<string, number> = {}
-  for (const { rate, bitrate } of RATES) {
+  for (const { rate, bitrate, complexity } of ENCODERS) {
     for (const fec of [0, 1]) {
-      const encoder = library.encoder(rate, { bitrate, complexity: 5, fec, lossPercent: 10 * fec })
+      const encoder = library.encoder(rate, { bitrate, complexity, fec, lossPercent: 10 * fec })
       const decoder = library.decoder(rate)
       const figures = measure(rate, rounds, {
         encode: (audio, at, count, packet) => encoder.encode(audio, at, count, packet, 0),
         decode: (packet, length, into) => decoder.decode(packet, 0, length, into, 0, 0, into.length),
       })
-      line({ bench: 'opus', codec: 'OPUS', rate, bitrate, fec: fec === 1, ...figures })
-      ticks[`opus_${rate / 1000}_khz${fec === 1 ? '_fec' : ''}_us`] = round(figures.encode_us + figures.decode_us)
+      line({ bench: 'opus', codec: 'OPUS', rate, bitrate, complexity, fec: fec === 1, ...figures })
+      ticks[`opus_${rate / 1000}_khz_complexity_${complexity}${fec === 1 ? '_fec' : ''}_us`] = round(
+        figures.encode_us + figures.decode_us,
+      )
     }
   }
-  for (const name of ['G722', 'PCMU'] as const) {
+  // Opus here is the codec of calls.
+  for (const name of ['OPUS', 'G722', 'PCMU'] as const) {
     const codec = codecByName(name)
     const [encoder, decoder] = [codec.createEncoder(), codec.createDecoder()]
     const figures = measure(codec.format.sampleRateHz, rounds, {

@@ -1,0 +1,11 @@
+import type { AtTestEnd } from '../../../interop/recipe.ts'
+
+/** Runs `prove` with a function that registers cleanups, and afterwards the cleanups, the last one first. */
+export async function withCleanups<Result>(prove: (atEnd: AtTestEnd) => Promise<Result>): Promise<Result> {
+  const cleanups: Parameters<AtTestEnd>[0][] = []
+  try {
+    return await prove(cleanup => void cleanups.push(cleanup))
+  } finally {
+    for (const cleanup of cleanups.reverse()) await cleanup({ task: {} })
+  }
+}

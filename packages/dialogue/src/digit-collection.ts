@@ -30,12 +30,17 @@ interface DigitListener {
   unused(digits: string, atMs: Ms): void
 }
 
+export function isDigit(digit: string): boolean {
+  return /^[0-9A-D*#]$/.test(digit)
+}
+
 /** Collects the caller's digits until they are complete, and reports them with the question that was open when they were pressed. */
 export class DigitCollection {
   readonly #listener: DigitListener
   #rules = DEFAULT
   #digits = ''
   #lastAt: Ms = 0
+  #finishedAt: Ms = Number.NEGATIVE_INFINITY
   /** Complete digits that are not yet reported. */
   #complete: Collected[] = []
   #isHeld = false
@@ -54,9 +59,13 @@ export class DigitCollection {
 
   /** Whether `digit` was accepted: 0-9, A-D, *, #, but no termination key before the first digit. */
   press(now: Ms, digit: string): boolean {
-    if (!/^[0-9A-D*#]$/.test(digit)) return false
+    if (!isDigit(digit)) return false
     const isTerminator = digit === this.#rules.terminationKey && !this.#isAnswer(digit)
-    if (isTerminator && this.#digits === '') return false
+    if (isTerminator && this.#digits === '') {
+      // Callers press it also after digits that their limit has completed.
+      if (now - this.#finishedAt > this.#rules.timeoutMs) this.#listener.unused(digit, now)
+      return false
+    }
     this.#lastAt = now
     if (!isTerminator) this.#digits += digit
     if (isTerminator || this.#isComplete) this.#finish(now)
@@ -120,8 +129,10 @@ export class DigitCollection {
 
   #finish(atMs: Ms): void {
     const waiting = this.#complete.reduce((sum, { digits }) => sum + digits.length, 0)
-    if (waiting + this.#digits.length <= MAX_DIGITS)
-      this.#complete.push({ digits: this.#digits, atMs, question: this.#rules.question })
+    this.#finishedAt = atMs
+    const collected = { digits: this.#digits, atMs, question: this.#rules.question }
     this.#digits = ''
+    if (waiting + collected.digits.length <= MAX_DIGITS) this.#complete.push(collected)
+    else this.#listener.unused(collected.digits, atMs)
   }
 }

@@ -44,14 +44,23 @@ describe('digits', () => {
     expect(call.events.slice(1)).toEqual([`digits ${'7'.repeat(100)}`, `digits ${'7'.repeat(30)}`])
   })
 
+  it('keys that are pressed while the agent ends the call are reported as unused, and none after the call', () => {
+    const call = new ScriptedCall({ maxCallDurationMs: 5000 }).connect().press(4000, '1').press(6000, '2')
+    call.at(7000, () => call.input({ type: 'ended' }))
+    call.press(8000, '3').runTo(20_000)
+    expect(call.timedEvents.slice(1)).toEqual(['5000 unused digits 1', '5000 max-duration', '6000 unused digits 2'])
+  })
+
   it('digits wait for the end of the agent’s speech while they may not interrupt it', () => {
     const call = collecting({ digitLimit: 2 }).agentSpeaks(500, 9000).press(1000, '1234').runTo(20_000)
     expect(call.timedEvents.slice(1)).toEqual(['9000 digits 12', '9000 digits 34'])
   })
 
-  it('digits that wait for the agent are bounded at 100', () => {
+  it('of digits that wait for the agent the first 100 are used', () => {
     const call = collecting({ digitLimit: 50 }).agentSpeaks(500, 90_000).press(1000, '8'.repeat(400), 10).runTo(95_000)
-    expect(call.events.slice(1)).toEqual([`digits ${'8'.repeat(50)}`, `digits ${'8'.repeat(50)}`])
+    const fifty = '8'.repeat(50)
+    const unused = Array.from({ length: 6 }, () => `unused digits ${fifty}`)
+    expect(call.events.slice(1)).toEqual([...unused, `digits ${fifty}`, `digits ${fifty}`])
   })
 
   it('a digit cuts the agent short where digits may interrupt', () => {
@@ -66,7 +75,7 @@ describe('digits', () => {
 
   it('a termination key alone does not cut the agent short', () => {
     const call = collecting({ terminationKey: '#' }, true).agentSpeaks(500, 9000).press(1000, '#').runTo(20_000)
-    expect(call.events).toEqual(['begin'])
+    expect(call.events).toEqual(['begin', 'unused digits #'])
   })
 
   it('words spoken between digits end neither the collection nor the turn', () => {

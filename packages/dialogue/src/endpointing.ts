@@ -163,13 +163,15 @@ export class Endpointer {
     const judgement = judgeAnswer(this.#expected, tokens, bestLexicon(this.#lexicons, tokens))
     if (judgement !== 'complete') return judgement
     // "Yes," is followed by "please"; "My name is Grace" without a full stop by a last name, where the recogniser writes full stops.
-    return goesOn(text) || (this.#marks >= MARKS_NEEDED && isShortOf(this.#expected, text)) ? 'unknown' : judgement
+    return goesOn(text) || this.#mayGoOn(text) ? 'unknown' : judgement
   }
-}
 
-/** A name without a full stop: a last name may follow. */
-function isShortOf({ kind }: ExpectedAnswer, text: string): boolean {
-  return kind === 'name' && !endsSentence(text)
+  /** Without a full stop a last name may follow a name, and the floor an address. */
+  #mayGoOn(text: string): boolean {
+    if (endsSentence(text)) return false
+    const { kind } = this.#expected
+    return kind === 'address' || (kind === 'name' && this.#marks >= MARKS_NEEDED)
+  }
 }
 
 /** Contribution of prosody to the score: positive for a falling voice, negative for a level or rising one. */

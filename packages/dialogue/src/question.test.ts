@@ -70,6 +70,43 @@ describe('endpointing with a known question', () => {
     }
   })
 
+  it('a word of the conditions that choose an edge answers an open question at once, and a beginning of them does not', () => {
+    const conditions = ['The caller wants to book, make or get an appointment, or to see a doctor']
+    const waited = (answer: string) => {
+      const call = new ScriptedCall().connect()
+      call.input({ type: 'question', question: { agentWords: 'How can I help you?', conditions, fields: [] } })
+      const until = call.say(1000, answer)
+      call.runTo(20_000)
+      return call.turns[0]!.givenMs - until
+    }
+    expect(waited('Appointment')).toBeLessThanOrEqual(400)
+    expect(waited('an appointment')).toBeLessThanOrEqual(400)
+    for (const beginning of ['see a', 'wants', 'to see']) expect(waited(beginning)).toBeGreaterThan(600)
+  })
+
+  it('a number is complete with as many digits as the examples of its field have', () => {
+    const field = { name: 'order', description: 'The number', type: 'string', examples: ['101', '4021'] } as const
+    const waited = (answer: string, examples: readonly string[]) => {
+      const call = new ScriptedCall().connect()
+      const question = { agentWords: 'What is your order number?', conditions: [], fields: [{ ...field, examples }] }
+      call.input({ type: 'question', question })
+      const until = call.say(1000, answer)
+      call.runTo(20_000)
+      return call.turns[0]!.givenMs - until
+    }
+    expect(waited('one zero one', field.examples)).toBeLessThanOrEqual(400)
+    expect(waited('four zero two one', field.examples)).toBeLessThanOrEqual(400)
+    expect(waited('one zero', field.examples)).toBeGreaterThan(1000)
+    expect(waited('one zero one', ['101', 'A4'])).toBeGreaterThan(600)
+    expect(waited('one zero one', [])).toBeGreaterThan(600)
+  })
+
+  it('an address ends with the number of the house and a full stop', () => {
+    expect(waitFor('¿A qué dirección la llevamos?', 'Calle de la Princesa número doce.')).toBeLessThanOrEqual(400)
+    expect(waitFor('What is your address?', 'Bridge Street 12.')).toBeLessThanOrEqual(400)
+    expect(waitFor('¿A qué dirección la llevamos?', 'calle Mayor cinco')).toBeGreaterThan(500)
+  })
+
   it.each([
     ['¿La quiere pequeña, mediana o grande?', 'Eh, no sé.'],
     ['Would you like the first or the second one?', "Uh, I don't know."],

@@ -188,13 +188,13 @@ describe('the silence limit', () => {
     expect(call.events.at(-1)).toBe('limit')
   })
 
-  it('nothing is reported after the silence limit', () => {
+  it('nothing but keys is reported after the silence limit', () => {
     const call = new ScriptedCall({ ...reminding, endCallAfterSilenceMs: 20_000 }).connect()
     call.runTo(25_000)
     call.say(30_000, 'hello?')
-    call.press(31_000, '123#')
+    call.press(31_000, '1#')
     call.runTo(4_000_000)
-    expect(call.events).toEqual(['begin', 'reminder', 'reminder', 'limit'])
+    expect(call.events).toEqual(['begin', 'reminder', 'reminder', 'limit', 'unused digits 1', 'unused digits #'])
     expect(call.machine.deadline()).toBeUndefined()
   })
 })
@@ -210,7 +210,9 @@ describe('the maximum duration', () => {
       '9300 pause',
       '10000 unduck',
       '10000 resume',
+      '10000 unused digits 1',
       '10000 max-duration',
+      '10100 unused digits 2',
     ])
     expect(call.machine.deadline()).toBeUndefined()
   })

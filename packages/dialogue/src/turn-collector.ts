@@ -24,6 +24,9 @@ const MUSIC_MS: Ms = 6000
 const FIRM_CONFIDENCE = 0.5
 /** Shorter speech without words counts as a cough. */
 const MIN_SPEECH_MS: Ms = 250
+/** A shorter sound that is not understood may be a hesitation: the caller is waited for this long after it. */
+const HESITATION_SOUND_MS: Ms = 700
+const AFTER_HESITATION_MS: Ms = 2000
 /** A turn of this many words is reported without waiting for its end. */
 const MAX_WORDS = 4000
 /** A caller who goes on within this time after a turn was probably cut off by endpointing. */
@@ -67,6 +70,7 @@ export class TurnCollector {
   /** End of the last time in which the agent could not be interrupted and no turn was decided. */
   #suspendedUntil: Ms = Number.NEGATIVE_INFINITY
   #isSuspended = false
+  #agentHasSpoken = false
   #lastTurn: { readonly endMs: Ms } | null = null
   readonly #aside: AsideSpeech
   #deadline: Ms | undefined
@@ -167,6 +171,7 @@ export class TurnCollector {
   /** The agent has begun to speak, so the caller's next voice does not mean that the last turn was cut off. */
   agentSpoke(now: Ms): void {
     this.#lastTurn = null
+    this.#agentHasSpoken = true
     this.#aside.agentSpoke(now)
   }
 
@@ -271,10 +276,21 @@ export class TurnCollector {
   }
 
   #silenceNeeded(quietSince: Ms, responsiveness: number): Ms {
-    const needed = this.#endpointer.silenceNeeded(this.#silence(quietSince), responsiveness)
+    const needed = Math.max(
+      this.#endpointer.silenceNeeded(this.#silence(quietSince), responsiveness),
+      this.#isHesitationSound ? AFTER_HESITATION_MS : 0,
+    )
     return quietSince > this.#voice.stoppedAt && !this.#voice.speaking
       ? Math.max(needed, UNDETECTED_SILENCE_MS)
       : needed
+  }
+
+  /** Nothing of the turn is known but a short sound without words, which is no interruption. */
+  get #isHesitationSound(): boolean {
+    const sound = this.#unintelligible
+    if (!this.#agentHasSpoken || sound === null || this.#words.count > 0 || this.#turnRequiredSince !== null)
+      return false
+    return sound.endMs - sound.startMs < HESITATION_SOUND_MS
   }
 
   #silence(quietSince: Ms): Silence {

@@ -3,7 +3,7 @@ import { AgentBackchannel, type Pause } from './agent-backchannel.ts'
 import { BargeIn } from './barge-in.ts'
 import { CallerVoice } from './caller-voice.ts'
 import { Continuation } from './continuation.ts'
-import { DigitCollection } from './digit-collection.ts'
+import { DigitCollection, isDigit } from './digit-collection.ts'
 import { Endpointer, MAX_WAIT_MS } from './endpointing.ts'
 import { HeardWords, wordsUntil } from './heard-words.ts'
 import { InterjectionJudge } from './interjection.ts'
@@ -27,8 +27,8 @@ type Input<Type extends DialogueInput['type']> = Extract<DialogueInput, { type: 
 
 /**
  * Turn-taking of one call, without I/O. From voice activity, words, digits and the agent's state it decides when a turn of the
- * caller is over, when the agent is interrupted or resumes, and when a silence timer fires. It reports nothing before
- * `connected`, nor after `silence` "limit" or `max-duration`.
+ * caller is over, when the agent is interrupted or resumes, and when a silence timer fires. Before `connected`
+ * and after `silence` "limit" or `max-duration` it reports nothing but keys that answer no question.
  */
 export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   readonly #options: DialogueOptions
@@ -57,6 +57,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   /** The question that is open; null: none in particular. */
   #question: number | null = null
   #isOver = false
+  /** The call itself is over. */
+  #isClosed = false
   #now: Ms = Number.NEGATIVE_INFINITY
 
   constructor(options: DialogueOptions, random: Random) {
@@ -88,6 +90,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       unused: (digits, atMs) => emit({ type: 'unused-digits', digits, atMs }),
     })
     this.#silenceTimers = new SilenceTimers(options.endCallAfterSilenceMs, kind => {
+      if (kind === 'limit') this.#digits.end()
       emit({ type: 'silence', kind })
       if (kind === 'limit') this.#isOver = true
     })
@@ -102,10 +105,17 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   }
 
   handle(now: Ms, input: DialogueInput): void {
-    if (this.#isOver) return
+    if (this.#isOver) return this.#handleAfterEnd(now, input)
     this.#now = now
     this.#apply(now, input)
     this.#settle(now)
+  }
+
+  /** Last words of the agent may follow the end, and keys that the caller presses meanwhile. */
+  #handleAfterEnd(now: Ms, input: DialogueInput): void {
+    if (input.type === 'ended') this.#isClosed = true
+    if (input.type === 'digit' && isDigit(input.digit) && !this.#isClosed)
+      this.#outputs.push({ type: 'unused-digits', digits: input.digit, atMs: now })
   }
 
   advance(now: Ms): void {
@@ -179,6 +189,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       case 'ended':
         this.#digits.end()
         this.#isOver = true
+        this.#isClosed = true
         break
       case 'await-opening':
         this.#silenceTimers.awaitOpening(now, input.afterMs)
@@ -347,6 +358,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
 
   #end(): void {
     this.#bargeIn.end()
+    this.#digits.end()
     this.#emit({ type: 'max-duration' })
     this.#isOver = true
   }

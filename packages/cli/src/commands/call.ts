@@ -10,13 +10,14 @@ import { parseCommand, UsageError } from '../usage.ts'
 import { SpokenLines } from './spoken-lines.ts'
 
 const USAGE =
-  'parley call URI [--say TEXT]… [--language L] [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N] [--ring-seconds N]'
+  'parley call URI [--say TEXT]… [--language L] [--tones] [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N] [--ring-seconds N]'
 const HELP = [
   '',
   'Calls a SIP URI with a virtual phone and prints what happens on the call. Exit code 0: it was answered and ended normally.',
   '',
   '  --say TEXT        speaks TEXT when the other party has spoken and paused; repeat it for several lines',
   '  --language L      language of --say, such as en or es; default en',
+  '  --tones           speaks and hears by the built-in tones although a local voice and recogniser are there',
   '  --wav FILE        plays a WAV file (8000 Hz) when the call is answered',
   '  --digits DIGITS   sends digits (0-9 * # A-D) a second after the answer',
   '  --record FILE     writes a WAV file: the phone on the left channel, the other party on the right',
@@ -32,6 +33,7 @@ export async function call(args: string[]): Promise<number> {
     {
       say: { type: 'string', multiple: true, default: [] },
       language: { type: 'string', default: 'en' },
+      tones: { type: 'boolean', default: false },
       wav: { type: 'string' },
       digits: { type: 'string' },
       record: { type: 'string' },
@@ -48,8 +50,9 @@ export async function call(args: string[]): Promise<number> {
   const seconds = positive('--seconds', values.seconds)
   const ringSeconds = positive('--ring-seconds', values['ring-seconds'])
   const audio = values.wav === undefined ? null : await readMono(values.wav)
-  const lines = values.say.length === 0 ? null : await SpokenLines.prepare(values.say, values.language)
   const settings = readSettings(process.env)
+  const printLine = (line: string) => void process.stdout.write(`${line}\n`)
+  const { say, language, tones } = values
   const phone = await VirtualPhone.open({
     endpoint: {
       bind: settings.sipBind,
@@ -59,14 +62,16 @@ export async function call(args: string[]): Promise<number> {
       userAgentName: 'Parley phone',
     },
   })
+  let lines: SpokenLines | null = null
   try {
+    if (say.length > 0) lines = await SpokenLines.prepare(say, { settings, language, tones, printLine })
     const placed = await phone.call(target, {
       ringTimeoutMs: ringSeconds * 1000,
       ...(values.record !== undefined && { recording: { path: resolve(values.record), swapChannels: true } }),
     })
     placed.leg.onEvent(event => {
       const line = describeLegEvent(event, placed.leg.format)
-      if (line !== null) process.stdout.write(`${line}\n`)
+      if (line !== null) printLine(line)
     })
     const hangUp = () => placed.leg.hangUp()
     process.once('SIGINT', hangUp)
@@ -76,15 +81,15 @@ export async function call(args: string[]): Promise<number> {
       () => false,
     )
     if (answered) {
-      process.stdout.write(`${placed.leg.describe()}\n`)
+      printLine(placed.leg.describe())
       if (audio !== null) placed.leg.play(audio)
       if (values.digits !== undefined) pressLater(placed, values.digits)
       setTimeout(hangUp, seconds * 1000).unref()
-      await lines?.sayOn(placed, values.language, line => process.stdout.write(`${line}\n`))
+      await lines?.sayOn(placed, language, printLine)
     }
     const end = await placed.ended
-    if (end.media?.recording) process.stdout.write(`recording ${end.media.recording.path}\n`)
-    if (!end.answered) process.stdout.write(`not answered: ${end.detail}\n`)
+    if (end.media?.recording) printLine(`recording ${end.media.recording.path}`)
+    if (!end.answered) printLine(`not answered: ${end.detail}`)
     return end.answered && end.cause === 'bye' ? 0 : 1
   } finally {
     await phone.close()

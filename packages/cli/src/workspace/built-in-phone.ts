@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { systemTime } from '@parley/kernel'
 import { AnsweringPhone, type AnsweringPhoneOptions, CallerScript, PhoneVoice } from '@parley/phone'
-import { type SpeechToText, type TextToSpeech, TonesRecogniser, TonesVoice, vendorCatalogue } from '@parley/providers'
+import type { TextToSpeech } from '@parley/providers'
 import { ensureLocalCertificate } from '@parley/sip'
 import { DEMO_PATIENT } from '../demo/demo-caller.ts'
 import type { Settings } from '../environment.ts'
 import type { ResolveEntry } from '../resolve-entries.ts'
+import { phoneSpeech } from '../speech/phone-speech.ts'
 import { homeSecret } from './home-secret.ts'
 
 /**
@@ -55,7 +55,7 @@ export async function builtInPhone(
   const { home, rtpPorts, packetIo } = settings
   const tls = await ensureLocalCertificate(join(home, 'phone'), { names: [PHONE_HOST] })
   const password = await phonePassword(home)
-  const { voice, recogniser } = speechOf(settings.vendors ?? {})
+  const { voice, recogniser } = phoneSpeech(settings.vendors ?? {}, LANGUAGE)
   const closeSpeech = async () => {
     await Promise.all([voice.close(), recogniser.close()])
   }
@@ -86,23 +86,6 @@ export async function builtInPhone(
     await closeSpeech()
     throw error
   }
-}
-
-/**
- * Local servers where there are both kinds, because agents then use them: a recogniser of speech does not expect the tones of the built-in
- * voice, and the built-in recogniser needs them.
- */
-function speechOf(vendors: Settings['vendors']): { readonly voice: TextToSpeech; readonly recogniser: SpeechToText } {
-  const knowsLanguage = (name: string) => vendors[name]?.languages?.includes(LANGUAGE) ?? name in vendors
-  if (knowsLanguage('local_stt') && knowsLanguage('local_tts')) {
-    const { stt, tts } = vendorCatalogue(vendors, systemTime)
-    const listening = stt.find(({ vendor }) => vendor.name === 'local_stt')
-    const speaking = tts.find(({ vendor }) => vendor.name === 'local_tts')
-    const recogniser = listening?.open?.(listening.models[0]!)
-    const voice = speaking?.open?.(speaking.models[0]!)
-    if (recogniser !== undefined && voice !== undefined) return { voice, recogniser }
-  }
-  return { voice: new TonesVoice(), recogniser: new TonesRecogniser() }
 }
 
 /** The patient's script with its speech, which is synthesised once. */

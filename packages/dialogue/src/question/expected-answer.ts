@@ -1,5 +1,5 @@
 import { foldedTextOf, foldedTokensOf } from '../lexicon/lexicon.ts'
-import type { AnswerField, ExpectedAnswer, Question } from './question.ts'
+import type { AnswerField, ExpectedAnswer, NumberLength, Question } from './question.ts'
 import { ENGLISH_QUESTIONS, type QuestionPatterns, SPANISH_QUESTIONS } from './question-patterns.ts'
 
 const PATTERNS: Readonly<Record<string, QuestionPatterns>> = { en: ENGLISH_QUESTIONS, es: SPANISH_QUESTIONS }
@@ -15,13 +15,15 @@ export function expectedAnswer(question: Question, languages: readonly string[])
   const sentences = questionsIn(question.agentWords)
   const asked = sentences[0] ?? ''
   const expected = bySentences(sentences, patterns)
-  if (expected.kind === 'open') return withChoices(expected.kind, question.fields)
+  if (expected.kind === 'open') return withChoices(expected.kind, question)
+  if (expected.kind === 'number' && expected.digits === null)
+    return { kind: 'number', digits: lengthOfExamples(question.fields) }
   if (expected.kind !== 'unknown') return expected
   const [field] = question.fields
   if (field !== undefined && question.fields.length === 1) return byField(field, patterns)
   return decidesYesOrNo(question, languages) && asked.endsWith('?')
     ? { kind: 'yes-no' }
-    : withChoices('unknown', question.fields)
+    : withChoices('unknown', question)
 }
 
 /** Whether an edge of the question's node is for a yes or a no. */
@@ -32,8 +34,20 @@ export function decidesYesOrNo({ conditions }: Pick<Question, 'conditions'>, lan
   )
 }
 
-function withChoices(kind: 'open' | 'unknown', fields: Question['fields']): ExpectedAnswer {
-  const words = fields.flatMap(({ choices }) => (choices ?? []).flatMap(foldedTokensOf))
+/** The length of the numbers that the flow gives as examples; null: it gives none. */
+function lengthOfExamples(fields: Question['fields']): NumberLength | null {
+  const examples = fields.flatMap(field => field.examples ?? [])
+  const lengths = examples.flatMap(example => (/^\d{2,}$/.test(example) ? [example.length] : []))
+  if (lengths.length === 0 || lengths.length < examples.length) return null
+  return { min: Math.min(...lengths), max: Math.max(...lengths), isExample: true }
+}
+
+function withChoices(
+  kind: 'open' | 'unknown',
+  { fields, conditions }: Pick<Question, 'fields' | 'conditions'>,
+): ExpectedAnswer {
+  const choices = fields.flatMap(field => field.choices ?? [])
+  const words = (choices.length > 0 ? choices : conditions).flatMap(foldedTokensOf)
   return words.length === 0 ? { kind } : { kind, words: new Set(words) }
 }
 

@@ -1,6 +1,6 @@
 import { countDigits, isDigits } from '../completeness.ts'
 import { foldedTokensOf, type Lexicon } from '../lexicon/lexicon.ts'
-import type { ExpectedAnswer } from './question.ts'
+import type { ExpectedAnswer, NumberLength } from './question.ts'
 
 /**
  * Whether words answer a question completely, or certainly not yet; `unknown`: the question says nothing about them.
@@ -43,13 +43,14 @@ export function judgeAnswer(expected: ExpectedAnswer, tokens: readonly string[],
     case 'spelling':
       return 'unknown'
     default:
-      return isNamedValue(expected.words, tokens) ? 'complete' : 'unknown'
+      return isNamedValue(expected.words, tokens, lexicon) ? 'complete' : 'unknown'
   }
 }
 
-/** "Margarita": nothing but a value that the flow reads. */
-function isNamedValue(words: ReadonlySet<string> | undefined, tokens: readonly string[]): boolean {
-  if (words === undefined || tokens.length > MAX_VALUE_TOKENS) return false
+/** "Margarita", "an appointment": nothing but a value that the flow reads, or words of a condition. */
+function isNamedValue(words: ReadonlySet<string> | undefined, tokens: readonly string[], lexicon: Lexicon): boolean {
+  if (words === undefined || tokens.length > MAX_VALUE_TOKENS || lexicon.weaklyDangling.has(tokens.at(-1)!))
+    return false
   return tokens.every(token => foldedTokensOf(token).every(folded => words.has(folded)))
 }
 
@@ -87,17 +88,13 @@ function isOpenEnd(tokens: readonly string[], lexicon: Lexicon): boolean {
   )
 }
 
-function judgeNumber(
-  digits: { readonly min: number; readonly max: number } | null,
-  tokens: readonly string[],
-  lexicon: Lexicon,
-): AnswerJudgement {
+function judgeNumber(digits: NumberLength | null, tokens: readonly string[], lexicon: Lexicon): AnswerJudgement {
   const length = countDigits(tokens, lexicon)
   if (length === 0) return 'unknown'
   // Words after the digits: the caller does not dictate any more.
   if (!isDigits(tokens.at(-1)!, lexicon)) return 'unknown'
   if (digits === null) return length <= 2 ? 'partial' : 'unknown'
-  if (length < digits.min) return 'unfinished'
+  if (length < digits.min) return digits.isExample === true ? 'partial' : 'unfinished'
   return length <= digits.max ? 'complete' : 'unknown'
 }
 
@@ -117,11 +114,13 @@ function judgeName(isFull: boolean, tokens: readonly string[], lexicon: Lexicon)
   return isFull && name.length < 2 ? 'unknown' : 'complete'
 }
 
-/** A few words without a number lack the number of the house. */
+/** A few words without a number lack the number of the house; one at the end completes them. */
 function judgeAddress(tokens: readonly string[], lexicon: Lexicon): AnswerJudgement {
   const isShort = tokens.length <= MAX_ADDRESS_TOKENS
   const isOther = lexicon.answers.lengthAt(tokens, 0) > 0 || lexicon.closers.lengthAtEnd(tokens) > 0
-  return isShort && !isOther && !tokens.some(token => isDigits(token, lexicon)) ? 'partial' : 'unknown'
+  if (!isShort || isOther) return 'unknown'
+  if (!tokens.some(token => isDigits(token, lexicon))) return 'partial'
+  return tokens.length > 1 && isDigits(tokens.at(-1)!, lexicon) ? 'complete' : 'unknown'
 }
 
 function judgeChoice(words: ReadonlySet<string>, tokens: readonly string[], lexicon: Lexicon): AnswerJudgement {

@@ -14,16 +14,24 @@ export interface AnswerField {
   readonly type: 'string' | 'number' | 'boolean' | 'enum'
   /** With the type `enum`. */
   readonly choices?: readonly string[]
+  /** Values of the kind that is read. */
+  readonly examples?: readonly string[]
 }
 
 /** What kind of answer a question asks for. */
 export type ExpectedAnswer =
   | { readonly kind: 'yes-no' | 'date' | 'quantity' | 'spelling' | 'address' }
-  /** `words`: values that the flow will read out of the answer. */
+  /** `words`: values that the flow will read out of the answer, else words of the conditions that choose an edge. */
   | { readonly kind: 'open' | 'unknown'; readonly words?: ReadonlySet<string> }
   /** `isFull`: more than a first name. */
   | { readonly kind: 'name'; readonly isFull: boolean }
   /** One of these words, or an ordinal. */
   | { readonly kind: 'choice'; readonly words: ReadonlySet<string> }
-  /** A dictated number. `digits`: how many digits it has; null: unknown. */
-  | { readonly kind: 'number'; readonly digits: { readonly min: number; readonly max: number } | null }
+  | { readonly kind: 'number'; readonly digits: NumberLength | null }
+
+/** How many digits a dictated number has. `isExample`: as examples have; others may be shorter or longer. */
+export interface NumberLength {
+  readonly min: number
+  readonly max: number
+  readonly isExample?: true
+}

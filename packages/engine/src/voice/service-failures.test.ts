@@ -154,10 +154,21 @@ it('a recogniser that stalls between short answers is detected when the caller r
   const call = await open({})
   await call.until(() => call.timeline('utterance').length === 1, 8000, 'greeted')
   for (let says = 0; says < 2; says++) {
-    call.caller.play(voiceSound(900))
+    call.caller.play(voiceSound(600))
     await call.pass(4000)
     // It answers finalize() with an empty transcript.
     expect(call.recogniser.finalizes).toBeGreaterThan(says)
   }
   expect(call.recogniser.opened).toHaveLength(2)
+})
+
+it('a recogniser that is mute for good ends the call at the third short answer', async () => {
+  const call = await open({ agent: { lastResort: other } })
+  await call.until(() => call.timeline('utterance').length === 1, 8000, 'greeted')
+  for (let says = 0; says < 3; says++) {
+    call.caller.play(voiceSound(900))
+    await call.pass(10_000)
+  }
+  await call.until(() => call.report !== null, 15_000, 'ended')
+  expect(call.report!.run.outcome).toMatchObject({ detail: 'provider_failed' })
 })

@@ -28,12 +28,12 @@ const REPLAY_MS: Ms = 5000
 /** A recogniser that fails again within this time is not reopened. */
 const TRUST_AFTER_MS: Ms = 30_000
 /** A recogniser that reports nothing for this much voice within the time below has stalled, or it hears music. */
-const UNNOTICED_VOICE_MS: Ms = 1000
+const UNNOTICED_VOICE_MS: Ms = 800
 const NOTICED_WITHIN_MS: Ms = 2000
 /** After a longer gap, unnoticed voice is counted from zero. */
 const UNNOTICED_GAP_MS: Ms = 30_000
 /** Voice without a pause for this long is music or background noise. */
-const MUSIC_MS: Ms = 6000
+const MUSIC_MS: Ms = 5000
 /** Number of consecutive stalls after which the recogniser is reopened; one more is fatal. */
 const MAX_STALLS = 2
 /** Voice in early media that lasts this long without a tone is speech, and transcribed from its start; ringing is not. */

@@ -293,6 +293,24 @@ describe('digits', () => {
     })
   })
 
+  it('what a node waits for has the values and examples that are read behind a branch', () => {
+    const variables = [
+      { type: 'string' as const, name: 'order', description: 'The order', required: true, examples: ['101'] },
+    ]
+    const talk = new FlowHarness(
+      draftOf([
+        says('ask', 'Your number?', { edges: [when('gave it', 'which')] }),
+        { id: 'which', type: 'branch', edges: [if_('old', 'end', 'old == 1')], else_edge: when('read', 'read') },
+        { id: 'read', type: 'extract_dynamic_variables', variables, else_edge: when('done', 'end') },
+        ends(),
+      ]),
+    )
+    talk.start()
+    expect(talk.flow.expectation(0).fields).toEqual([
+      { name: 'order', description: 'The order', type: 'string', examples: ['101'] },
+    ])
+  })
+
   it('a conversation that is taken back is in its earlier node, and no request id is given twice', () => {
     const talk = menu()
     talk.start()

@@ -16,14 +16,17 @@ interface ExpectedField {
   readonly description: string
   readonly type: VariableItem['type']
   readonly choices?: readonly string[]
+  readonly examples?: readonly string[]
 }
 
-/** What a node waits for: conditions of its edges in words, and values that it or the nodes behind its edges read. */
+/** What a node waits for: conditions of its edges in words, and values that it or the nodes behind its edges read; branches read none. */
 export interface Expectation {
   readonly conditions: readonly string[]
   readonly fields: readonly ExpectedField[]
 }
 
+/** Most branches in a row. */
+const MAX_BRANCHES = 3
 /** Name of the variable that holds the digits of the caller's last turn. */
 const DIGITS = 'current_digits'
 /** A condition of the model that is about digits, so that the digits it waits for are unknown. */
@@ -35,8 +38,19 @@ export function expectationIn(context: FlowContext): Expectation {
   const conditions = conditionalEdges(here.node).flatMap(({ transition_condition: condition }) =>
     condition.type === 'prompt' ? [condition.prompt] : [],
   )
-  const next = slottedEdges(here.node).flatMap(({ edge }) => context.graph.destination(here, edge) ?? [])
-  return { conditions, fields: [here, ...next].flatMap(place => fieldsOf(context, place)) }
+  return {
+    conditions,
+    fields: [here, ...behind(context, here, MAX_BRANCHES)].flatMap(place => fieldsOf(context, place)),
+  }
+}
+
+/** The nodes behind the edges of a node, and those behind a branch among them. */
+function behind(context: FlowContext, from: PlacedNode, branches: number): PlacedNode[] {
+  return slottedEdges(from.node).flatMap(({ edge }) => {
+    const place = context.graph.destination(from, edge)
+    if (place === undefined) return []
+    return place.node.type === 'branch' && branches > 0 ? behind(context, place, branches - 1) : [place]
+  })
 }
 
 function fieldsOf(context: FlowContext, { node }: PlacedNode): ExpectedField[] {
@@ -51,8 +65,14 @@ function fieldsOf(context: FlowContext, { node }: PlacedNode): ExpectedField[] {
 }
 
 function fieldOf(item: VariableItem): ExpectedField {
-  const { name, description, type } = item
-  return { name, description, type, ...(item.type === 'enum' && { choices: item.choices }) }
+  const { name, description, type, examples } = item
+  return {
+    name,
+    description,
+    type,
+    ...(item.type === 'enum' && { choices: item.choices }),
+    ...(examples !== undefined && examples.length > 0 && { examples }),
+  }
 }
 
 function parameterFields({ properties }: Readonly<Record<string, unknown>>): ExpectedField[] {

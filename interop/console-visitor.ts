@@ -1,10 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Serving } from './serving.ts'
 
 const WAIT_MS = 60_000
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Looked at by people; git ignores them. */
+export const SCREENSHOTS = join(import.meta.dirname, '../.scratch/console')
+const WIDTHS = [1400, 375]
 
 /** A fault of accessibility, as axe reports it. */
 interface Violation {
@@ -75,4 +80,19 @@ export async function seriousFaults(page: Page): Promise<string[]> {
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
+}
+
+/** Photographs the page as it is at both widths; returns where it is too wide and the serious faults of accessibility. */
+export async function photograph(page: Page, name: string): Promise<string[]> {
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  const faults: string[] = []
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-${width}.png`), fullPage: true })
+    const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+    if (over > 0) faults.push(`${name} is ${over} px too wide at ${width} px`)
+    for (const fault of await seriousFaults(page)) faults.push(`${name}: ${fault}`)
+  }
+  await page.setViewportSize({ width: WIDTHS[0]!, height: 900 })
+  return faults
 }

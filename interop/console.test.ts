@@ -5,15 +5,13 @@ import { ParleyApiError, type ParleyClient } from '@parley/client'
 import { type Browser, chromium } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM_FLAGS } from './calling-page.ts'
-import { type Look, openConsole, seriousFaults } from './console-visitor.ts'
+import { type Look, openConsole, photograph, SCREENSHOTS, seriousFaults } from './console-visitor.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
 import { pathOf, requires } from './skip.ts'
 
 const browserProgram = requires({ chromium: 'chromium' })
-/** Looked at by people; git ignores them. */
-const SCREENSHOTS = join(import.meta.dirname, '../.scratch/console')
 const WAIT_MS = 60_000
 const NAME = '<script>alert(1)</script>'
 
@@ -82,6 +80,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     const call = { agent_id: 'clinic', channel: 'phone', mode: 'outbound', to: serving.demo.phone! } as const
     runId = (await client.runs.create({ body: { ...call, metadata: { note: NAME } } })).run_id
     await page.getByText('Hello, Hillside Clinic', { exact: false }).waitFor()
+    expect(await photograph(page, 'live-call')).toEqual([])
     await page.getByRole('button', { name: 'Hang up' }).click()
     const run = await waitForRun(client, runId, hasEnded, WAIT_MS)
     expect(run.outcome).toMatchObject({ kind: 'cancelled', ended_by: 'operator' })
@@ -194,6 +193,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     await page.locator('dialog').getByRole('link', { name: 'Open' }).click()
     await page.getByRole('heading', { name: 'Release gate' }).waitFor()
     await page.getByRole('heading', { name: 'Gated' }).waitFor({ state: 'detached' })
+    expect(await photograph(page, 'test-run')).toEqual([])
     expect((await client.agents.get({ params: { agent_id: gated.agentId } })).head?.version).toBe(1)
     expect(complaints).toEqual([])
     await close()
@@ -233,6 +233,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     await page.getByLabel('Against').selectOption('own')
     await page.locator('dialog').getByRole('button', { name: 'Replay' }).click()
     await page.getByRole('heading', { name: 'Changes in the replay' }).waitFor({ timeout: 4 * WAIT_MS })
+    expect(await photograph(page, 'replay')).toEqual([])
     expect(complaints).toEqual([])
     await close()
   })
@@ -290,6 +291,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     const { page, close } = await visitor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('API key').waitFor()
+    expect(await photograph(page, 'sign-in')).toEqual([])
     await page.reload()
     await page.getByLabel('API key').fill('not-a-key')
     await page.getByRole('button', { name: 'Sign in' }).click()

@@ -36,7 +36,7 @@ export interface FakeRecogniserLog {
 }
 
 /** What differs between the services. */
-interface RecogniserService extends Pick<SocketServiceOptions, 'admit' | 'refusal'> {
+export interface RecogniserService extends Pick<SocketServiceOptions, 'admit' | 'refusal'> {
   readonly handle: (connection: FakeConnection, log: FakeRecogniserLog) => ConnectionHandler
 }
 

@@ -1,7 +1,32 @@
 import type { ConnectionHandler, FakeConnection } from '../sockets/fake-connection.ts'
+import type { FakeRecogniserLog, FakeRecogniserOptions, RecogniserService } from './fake-recogniser.ts'
+
+/** Reads the first message of a connection; null: it has refused the stream. */
+type StartSession = (
+  text: string,
+  connection: FakeConnection,
+  options: FakeRecogniserOptions,
+  log: FakeRecogniserLog,
+) => ConnectionHandler | null
+
+/** A service at one path, with a bearer token, whose streams begin with a message that describes them. */
+export function startedService(
+  path: string,
+  options: FakeRecogniserOptions,
+  { refusal, start }: Pick<RecogniserService, 'refusal'> & { readonly start: StartSession },
+): RecogniserService {
+  return {
+    admit: (url, headers) => {
+      if (url.pathname !== path) return refusal(404)
+      return headers.authorization === `Bearer ${options.apiKey}` ? null : refusal(401)
+    },
+    refusal,
+    handle: (connection, log) => new StartedSession(connection, text => start(text, connection, options, log)),
+  }
+}
 
 /** A connection whose first message describes its stream. */
-export class StartedSession implements ConnectionHandler {
+class StartedSession implements ConnectionHandler {
   readonly #connection: FakeConnection
   readonly #start: (text: string) => ConnectionHandler | null
   #session: ConnectionHandler | null = null

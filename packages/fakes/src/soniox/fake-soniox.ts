@@ -3,7 +3,7 @@ import { objectFrom } from '../json-object.ts'
 import type { FakeWord } from '../protocol.ts'
 import { FakeRecogniser, type FakeRecogniserLog, type FakeRecogniserOptions } from '../recognisers/fake-recogniser.ts'
 import { RecogniserSession } from '../recognisers/recogniser-session.ts'
-import { StartedSession, streamParameters } from '../recognisers/started-session.ts'
+import { startedService, streamParameters } from '../recognisers/started-session.ts'
 import type { FakeConnection } from '../sockets/fake-connection.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -18,14 +18,7 @@ const PROGRESS_EVERY: Samples = 8000
 export class FakeSoniox extends FakeRecogniser {
   static open(options: FakeRecogniserOptions): Promise<FakeSoniox> {
     return new FakeSoniox(
-      {
-        admit: (url, headers) => {
-          if (url.pathname !== '/transcribe-websocket') return refusal(404)
-          return headers.authorization === `Bearer ${options.apiKey}` ? null : refusal(401)
-        },
-        refusal,
-        handle: (connection, log) => new StartedSession(connection, text => started(text, connection, options, log)),
-      },
+      startedService('/transcribe-websocket', options, { refusal, start: started }),
       options,
     ).listen()
   }

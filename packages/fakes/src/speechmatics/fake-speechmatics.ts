@@ -4,7 +4,7 @@ import { objectFrom } from '../json-object.ts'
 import type { FakeWord } from '../protocol.ts'
 import { FakeRecogniser, type FakeRecogniserLog, type FakeRecogniserOptions } from '../recognisers/fake-recogniser.ts'
 import { RecogniserSession, textOf } from '../recognisers/recogniser-session.ts'
-import { StartedSession, streamParameters } from '../recognisers/started-session.ts'
+import { startedService, streamParameters } from '../recognisers/started-session.ts'
 import type { FakeConnection } from '../sockets/fake-connection.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -12,17 +12,7 @@ type JsonObject = Readonly<Record<string, unknown>>
 /** Speechmatics' `/v2`: StartRecognition, partial and final results, EndOfUtterance, and errors as messages before the close. */
 export class FakeSpeechmatics extends FakeRecogniser {
   static open(options: FakeRecogniserOptions): Promise<FakeSpeechmatics> {
-    return new FakeSpeechmatics(
-      {
-        admit: (url, headers) => {
-          if (url.pathname !== '/v2') return refusal(404)
-          return headers.authorization === `Bearer ${options.apiKey}` ? null : refusal(401)
-        },
-        refusal,
-        handle: (connection, log) => new StartedSession(connection, text => started(text, connection, options, log)),
-      },
-      options,
-    ).listen()
+    return new FakeSpeechmatics(startedService('/v2', options, { refusal, start: started }), options).listen()
   }
 }
 

@@ -6,19 +6,25 @@ import { keepCompiled } from './scripts/compile-cache.mjs'
 
 /**
  * Tests that compute for many seconds: calls of 40 virtual minutes, statistics over many trials, fuzzing, whole
- * programs. `npm test` runs them; `npm run check` does not: what they prove has quicker tests beside it.
+ * programs. `npm test` runs them; `npm run check` does not: what they prove has quicker tests beside it. They judge no times, and run
+ * with a low priority beside `whole`, whose tests leave a third of the processors idle.
  */
 const SLOW = [
   'control-plane/src/{every-operation,projections}.test.ts',
   'control-plane/src/reading/large-drafts.test.ts',
   'loadtest/src/fleet/planted-faults.test.ts',
   'media/src/dtmf/in-band-detector.test.ts',
+  'media/src/io/native-media-path.test.ts',
   'media/src/session/{long-call,recording-skew}.test.ts',
   'media/src/srtp/srtp.test.ts',
   'packages/cli/src/services.test.ts',
+  'packages/cli/src/examples/suites.test.ts',
   'packages/cli/src/workspace/seed-examples.test.ts',
   'packages/client/build/pack.test.ts',
+  'packages/evaluation/src/audio/audio-trial.test.ts',
+  'packages/evaluation/src/gate/gate.test.ts',
   'packages/flow/src/**/*.property.test.ts',
+  'packages/jobs/src/knowledge/knowledge-builder.test.ts',
   'packages/leg/src/long-call.test.ts',
   'packages/phone/src/answering-phone.test.ts',
   'packages/providers/src/**/simulated-pair.test.ts',
@@ -26,7 +32,8 @@ const SLOW = [
   'packages/runs/src/recordings/recording-kills.test.ts',
   'scripts/benchmarks/callers/callers.test.ts',
   'scripts/fuzzing/fuzz.test.ts',
-  'scripts/proofs/{api-requests,native-fuzz,replay,silence,srtp-flood}.test.ts',
+  'packages/store/src/io/vector-extension.test.ts',
+  'scripts/proofs/{api-requests,native-fuzz,races,replay,silence,srtp-flood}.test.ts',
   'packages/knowledge/src/**/document-files.test.ts',
   'sip/src/message/message.property.test.ts',
   'sip/src/ua/{flood,header-injection,hostile,leaks,lossy}.test.ts',
@@ -36,7 +43,7 @@ const SLOW = [
  * so that a few run at once.
  */
 const WHOLE = [
-  'interop/{demo,engine-runs,killed-engine,platform,platform-killed,sipp-timers}.test.ts',
+  'interop/{console,demo,engine-runs,killed-engine,local-speech,platform,platform-killed,sipp-timers,web-livekit,web-turn}.test.ts',
   'scripts/proofs/{admission,alerts,answers,drain,faults,idempotency,journals,live-updates,postgres,schemathesis,toll-fraud,upgrade}.realtime.test.ts',
   'control-plane/**/*.realtime.test.ts',
   'packages/{store,runs,jobs}/**/*.realtime.test.ts',
@@ -54,17 +61,31 @@ const NEVER = ['**/node_modules/**', '**/fixtures/**']
  * checkout does not have.
  */
 const LONGEST_FIRST = [
-  'faults.realtime.test.ts',
-  'services.realtime.test.ts',
+  'service-recognisers.test.ts',
+  'events.test.ts',
+  'trunk-check.test.ts',
+  'service-recognisers.faults.test.ts',
   'schemathesis.realtime.test.ts',
-  'sipp-timers.test.ts',
-  'service-failures.realtime.test.ts',
-  'platform.test.ts',
-  'demo.test.ts',
+  'faults.realtime.test.ts',
+  'console.test.ts',
+  'web-page.test.ts',
+  'services.realtime.test.ts',
   'platform-killed.test.ts',
+  'demo.test.ts',
+  'platform.test.ts',
+  'service-failures.realtime.test.ts',
+  'web-call.test.ts',
+  'admission.realtime.test.ts',
+  'sipp-timers.test.ts',
+  'web-livekit.test.ts',
   'live-updates.realtime.test.ts',
+  'answers.realtime.test.ts',
+  'local-speech.test.ts',
+  'alerts.realtime.test.ts',
+  'toll-fraud.realtime.test.ts',
   'drain.realtime.test.ts',
   'journals.realtime.test.ts',
+  'embedded-postgres.realtime.test.ts',
   'api.realtime.test.ts',
   'baresip-conversation.test.ts',
   'slow-senders.realtime.test.ts',
@@ -86,13 +107,21 @@ class LongestFirst extends BaseSequencer {
       const at = LONGEST_FIRST.indexOf(basename(moduleId))
       return at === -1 ? LONGEST_FIRST.length : at
     }
+    const sorted = (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
+    // Projects of the same order are mixed, so that each of them keeps some of the workers busy from the start to the end.
+    const byProject = Map.groupBy(sorted, ({ project }) => project.name)
+    const places = new Map<TestSpecification, number>()
+    for (const own of byProject.values())
+      for (const [index, file] of own.entries()) places.set(file, index / own.length)
     const order = ({ project }: TestSpecification) => project.config.sequence.groupOrder
-    return (await super.sort(files)).sort((a, b) => order(a) - order(b) || rank(a) - rank(b))
+    return sorted.sort((a, b) => order(a) - order(b) || places.get(a)! - places.get(b)!)
   }
 }
 
-/** Unit tests wait for timers, threads and databases two fifths of their time. */
-const UNIT_WORKERS = availableParallelism() + 1
+/** Unit tests wait for timers, threads and databases half of their time. */
+const UNIT_WORKERS = availableParallelism() + 2
+/** Of the tests that wait for whole platforms, and of those that compute beside them. */
+const WHOLE_WORKERS = 5
 
 // For the processes of the tests, and those that they start.
 keepCompiled()
@@ -132,7 +161,8 @@ export default defineConfig({
           name: 'slow',
           include: SLOW,
           exclude: NEVER,
-          maxWorkers: UNIT_WORKERS,
+          setupFiles: ['scripts/low-priority.ts'],
+          maxWorkers: WHOLE_WORKERS,
           isolate: false,
           sequence: { groupOrder: 2 },
         },
@@ -143,8 +173,8 @@ export default defineConfig({
           name: 'whole',
           include: WHOLE,
           exclude: NEVER,
-          maxWorkers: 4,
-          sequence: { groupOrder: 3 },
+          maxWorkers: WHOLE_WORKERS,
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -154,7 +184,7 @@ export default defineConfig({
           include: REAL_TIME,
           exclude: [...NEVER, ...WHOLE, ...ALONE],
           maxWorkers: 3,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -165,7 +195,7 @@ export default defineConfig({
           exclude: NEVER,
           maxWorkers: 1,
           fileParallelism: false,
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -118,21 +118,28 @@ export async function openCallingBrowser(
 }
 
 function callingPage(page: Page, origin: string): CallingPage {
+  // Fetched once: a call of two minutes has 12,000 of them, and tests read the log four times a second.
+  const levels: PageLog['levels'][number][] = []
   return {
     origin,
     begin: (access, options = {}) =>
       page.evaluate(`window.begin(${JSON.stringify(access)}, ${JSON.stringify(options)})`),
     beginOfSite: (siteKey, server) => page.evaluate(`window.beginOfSite('${siteKey}', '${server}')`),
-    log: () => logOf(page),
+    async log() {
+      const log = await logOf(page, levels.length)
+      levels.push(...log.levels)
+      return { ...log, levels: [...levels] }
+    },
     sendDigits: digits => page.evaluate(`window.current.sendDigits('${digits}')`),
     hangUp: () => page.evaluate('window.current?.hangUp()'),
     close: () => page.close(),
   }
 }
 
-/** What a page with the probe has noted so far. */
-export function logOf(page: Page): Promise<PageLog> {
-  return page.evaluate<PageLog>('window.path().catch(() => {}).then(() => window.log)')
+/** What a page with the probe has noted so far, without the first `skipped` levels. */
+export function logOf(page: Page, skipped = 0): Promise<PageLog> {
+  const log = `({ ...window.log, levels: window.log.levels.slice(${skipped}) })`
+  return page.evaluate<PageLog>(`window.path().catch(() => {}).then(() => ${log})`)
 }
 
 /** Path of a WAV file for a microphone, at 16 kHz or `rate`: each element is silence of so many seconds and what is then said. */

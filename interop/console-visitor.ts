@@ -76,7 +76,8 @@ export async function openConsole(
 /** Serious and critical faults of accessibility on the page, as axe names them. */
 export async function seriousFaults(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
-  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>('axe.run({ preload: false })')
+  const run = "axe.run({ preload: false, resultTypes: ['violations'] })"
+  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(run)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)

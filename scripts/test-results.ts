@@ -78,7 +78,7 @@ interface FileTime {
   readonly ms: number
 }
 
-/** A group of tests that run together; the groups of a run follow each other. */
+/** A group of tests (vitest's project). Groups follow each other, but `slow` and `whole` run at the same time. */
 interface GroupTime {
   readonly group: string
   readonly files: number

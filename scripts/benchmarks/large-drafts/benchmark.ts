@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import type { ResultFrom } from '@parley/client'
 import type { ServerOptions, ServerReady } from '../api/messages.ts'
 import { seededDatabase } from '../api/seeded-database.ts'
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
@@ -76,9 +77,11 @@ class Api {
 
 interface Answered {
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-  readonly body: any
+  readonly body: unknown
 }
+
+/** What names a revision of a draft. */
+type DraftPlace = Pick<ResultFrom<'drafts.get'>, 'draft_id' | 'revision'>
 
 interface Measuring {
   readonly api: Api
@@ -89,17 +92,18 @@ interface Measuring {
 
 /** Measures all operations on one draft; returns the longest turn, ms. */
 async function measureDraft(name: string, { api, child, rounds, line }: Measuring): Promise<number> {
-  const { items } = (await api.ask('GET', '/api/v1/environments')).body
-  const reference = { tenant_id: items[0].tenant_id, kind: 'agent', id: name }
+  const { items } = (await api.ask('GET', '/api/v1/environments')).body as ResultFrom<'environments.list'>
+  const reference = { tenant_id: items[0]!.tenant_id, kind: 'agent', id: name }
   const path = `/api/v1/agents/${name}`
-  let at = (await api.ask('POST', '/api/v1/agents/import', { reference, ...EXPORTS[name] })).body.draft
+  const imported = await api.ask('POST', '/api/v1/agents/import', { reference, ...EXPORTS[name] })
+  let at: DraftPlace = (imported.body as ResultFrom<'agents.import'>).draft
   const { length } = (await api.ask('GET', `${path}/draft`)).text
   let worst = 0
 
   const here = () => ({ draft_id: at.draft_id, expected_revision: at.revision })
   const edit = async () => {
     const edits = [{ type: 'agent.name', name: `Revision ${at.revision + 1}` }]
-    at = (await api.ask('PATCH', `${path}/draft`, { ...here(), edits })).body
+    at = (await api.ask('PATCH', `${path}/draft`, { ...here(), edits })).body as DraftPlace
   }
   const measure = async (what: string, work: () => Promise<unknown>, before?: () => Promise<unknown>) => {
     const found: number[] = []
@@ -133,7 +137,7 @@ async function measureDraft(name: string, { api, child, rounds, line }: Measurin
     return api.ask('DELETE', `${path}/draft?draft_id=${draft_id}&expected_revision=${revision}`)
   }
   const open = async () => {
-    at = (await api.ask('POST', `${path}/draft`, {})).body
+    at = (await api.ask('POST', `${path}/draft`, {})).body as DraftPlace
   }
   await measure('drafts.open', open, discard)
   return worst

@@ -75,17 +75,16 @@ export interface KillCase {
   readonly planted: PlantedKillFault | null
 }
 
-/** The planted cases, then `count` others: every moment in turn, from one that `random` chooses, alternating between the lines. */
+/** The planted cases, then `count` others: every moment in turn, in an order that `random` chooses, alternating between the lines. */
 export function killCases(random: Random, count: number): KillCase[] {
-  const moments = Object.keys(MOMENTS) as Moment[]
-  const first = randomBelow(random, moments.length)
+  const moments = shuffled(random, Object.keys(MOMENTS) as Moment[])
   const firstLine = randomBelow(random, LINES.length)
   const planted = (Object.entries(PLANTED_FAULTS) as [PlantedKillFault, Moment][]).map(([fault, moment], index) => {
     return { moment, line: LINES[index % LINES.length]!, planted: fault }
   })
   const others = Array.from({ length: count }, (_, index) => {
-    const turn = (first + index) % moments.length
-    const round = Math.floor((first + index) / moments.length)
+    const turn = index % moments.length
+    const round = Math.floor(index / moments.length)
     return { moment: moments[turn]!, line: LINES[(firstLine + turn + round) % LINES.length]!, planted: null }
   })
   return [...planted, ...others].map(({ moment, line, planted }, index) => {
@@ -99,6 +98,11 @@ export function killCases(random: Random, count: number): KillCase[] {
       number: `${PREFIX}${number || '7'}${String(index % 1000).padStart(3, '0')}`,
     }
   })
+}
+
+function shuffled<Item>(random: Random, items: readonly Item[]): Item[] {
+  const left = [...items]
+  return items.map(() => left.splice(randomBelow(random, left.length), 1)[0]!)
 }
 
 /** The same case with another number; `again` counts the repetitions from 1. */

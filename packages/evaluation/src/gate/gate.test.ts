@@ -11,11 +11,21 @@ import { fixedPlanPairs, mostPairs, sequentialDecision } from './sequential-test
 const RATES = { maximumFalsePass: 0.1, maximumFalseBlock: 0.05, minimumEffect: 0.1 }
 const COMPARISONS = 4000
 
+type Hypothesis = (typeof GATE_HYPOTHESES)[number]
+const found = new Map<Hypothesis, ReturnType<typeof gateFigures>>()
+
+/** Simulated once for each hypothesis: several tests compare the same figures. */
+function figuresOf(hypothesis: Hypothesis) {
+  const figures = found.get(hypothesis) ?? gateFigures(hypothesis, RATES, COMPARISONS, new SeededRandom(1))
+  found.set(hypothesis, figures)
+  return figures
+}
+
 describe('a comparison with a known truth', () => {
   it.each(GATE_HYPOTHESES)(
     '$name, a loss of $loss: the stated error rates hold, with fewer trials than a fixed plan',
     hypothesis => {
-      const figures = gateFigures(hypothesis, RATES, COMPARISONS, new SeededRandom(1))
+      const figures = figuresOf(hypothesis)
       if (hypothesis.loss === 0) expect(figures.blocked).toBeLessThanOrEqual(RATES.maximumFalseBlock)
       else expect(figures.blocked).toBeGreaterThanOrEqual(1 - RATES.maximumFalsePass)
       expect(figures.interval.low).toBeLessThanOrEqual(figures.blocked)
@@ -30,8 +40,7 @@ describe('a comparison with a known truth', () => {
     '$name: a fixed plan that knows the pass rates and errs as often takes more trials, by two thirds and more',
     equal => {
       const worse = GATE_HYPOTHESES.find(({ name, loss }) => name === equal.name && loss > 0)!
-      const of = (hypothesis: typeof equal) => gateFigures(hypothesis, RATES, COMPARISONS, new SeededRandom(1))
-      const means = meansOfEqualPower(equal, { equal: of(equal), worse: of(worse) })!
+      const means = meansOfEqualPower(equal, { equal: figuresOf(equal), worse: figuresOf(worse) })!
       expect(means.equal).toBeLessThanOrEqual(0.6)
       expect(means.worse).toBeLessThanOrEqual(0.6)
     },

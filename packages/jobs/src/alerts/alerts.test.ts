@@ -151,7 +151,7 @@ describe('an alert rule', () => {
     )
     expect(edited).toMatchObject({ revision: 2, evaluation: { status: 'pending', value: null } })
     await evaluation()
-    expect(receiver.received.map(({ body }) => body.delivery.rule_revision)).toEqual([1, 2])
+    expect(receiver.received.map(({ body }) => alertWebhook.parse(body).delivery.rule_revision)).toEqual([1, 2])
   })
 
   it('test runs, runs outside the window and other environments do not count', async () => {
@@ -318,9 +318,10 @@ describe('a notification', () => {
     const { body, signature, text } = byPath['/hook']!
     const { latest_delivery: delivery, ...rest } = hook!
     expect(body).toMatchObject({ event: 'alert.fired', event_id: delivery!.id, scope: harness.scope })
-    expect(alertWebhook.parse(body)).toEqual(body)
-    expect(body.rule).toMatchObject({ id: rest.id, metric: rest.metric, evaluation: { value: '0.5' } })
-    expect(body.delivery).toEqual({ ...delivery, status: 'sending', finished_at: null })
+    const webhook = alertWebhook.parse(body)
+    expect(webhook).toEqual(body)
+    expect(webhook.rule).toMatchObject({ id: rest.id, metric: rest.metric, evaluation: { value: '0.5' } })
+    expect(webhook.delivery).toEqual({ ...delivery, status: 'sending', finished_at: null })
     const [, t] = /^t=(\d+),/.exec(signature!)!
     const signed = (value: string) => createHmac('sha256', value).update(`${t}.${text}`).digest('hex')
     expect(signature).toBe(`t=${t},v1=${signed('first')},v1=${signed('second')}`)
@@ -332,7 +333,7 @@ describe('a notification', () => {
     receiver.answer = () => 503
     await evaluation()
     expect(receiver.received).toHaveLength(3)
-    expect(new Set(receiver.received.map(({ body }) => body.event_id)).size).toBe(1)
+    expect(new Set(receiver.received.map(({ body }) => alertWebhook.parse(body).event_id)).size).toBe(1)
     expect((await read(id)).latest_delivery).toMatchObject({ status: 'cancelled', error_code: 'http_503' })
   })
 

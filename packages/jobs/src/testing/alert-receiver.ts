@@ -6,8 +6,7 @@ interface ReceivedAlert {
   readonly path: string
   readonly signature: string | undefined
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-  readonly body: any
+  readonly body: unknown
 }
 
 /** A receiver of chat messages, paging events and alert webhooks on loopback. */

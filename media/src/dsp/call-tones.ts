@@ -12,7 +12,7 @@ const SINGLE_SHARE = 0.62
 const PURE_SHARE = 0.96
 const DOUBLE_SHARE = 0.85
 /** Share of a tone's frames that are pure, in a pure tone. */
-const PURE_FRAMES = 0.5
+const PURE_FRAMES = 0.75
 const SECOND_SHARE = 0.12
 /** The strongest peak of noise holds at most this share of its power; harmonics of a voice hold more. */
 const NOISE_PEAK_SHARE = 0.2

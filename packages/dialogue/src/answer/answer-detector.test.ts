@@ -204,7 +204,7 @@ describe('a message may begin', () => {
   })
 
   it('at the end of a short beep that is purer than a vowel', () => {
-    const outputs = detect([{ says: GREETING }, { pauses: 800 }, { tone: 'tone', hz: 1400, ms: 130, isPure: true }])
+    const outputs = detect([{ says: GREETING }, { pauses: 800 }, { tone: 'tone', hz: 1400, ms: 160, isPure: true }])
     expect(outputs.find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep' })
   })
 

@@ -42,7 +42,7 @@ export const WORDS_BEFORE_BEEP = 3
 /** A shorter tone is no beep: vowels are as steady for 110 to 140 ms. */
 export const SHORTEST_BEEP_MS: Ms = 180
 /** The same for a tone that is purer than a vowel, in the greeting of a mailbox: lost packets shorten a beep. */
-export const SHORTEST_PURE_BEEP_MS: Ms = 100
+export const SHORTEST_PURE_BEEP_MS: Ms = 150
 /** Two tones of one frequency with a shorter gap are one. */
 export const SPLIT_TONE_MS: Ms = 100
 export const SPLIT_TONE_HZ = 15

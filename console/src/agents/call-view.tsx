@@ -5,6 +5,7 @@ import { Link } from '../router.tsx'
 import { Icon } from '../shell/icon.tsx'
 import { Badge } from '../ui/parts.tsx'
 import type { VoiceCall } from './use-voice-call.ts'
+import '../styles/agent.css'
 import '../styles/live.css'
 
 /** Renders again with every event of the call. */

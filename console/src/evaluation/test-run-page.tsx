@@ -225,7 +225,7 @@ function ResultTable({ cases, isCompared, onTrial }: ResultTableProps) {
             title={trial.failed_assertions.join(', ')}
             onClick={() => onTrial(trial.trial_id)}
           >
-            <span className="hidden">{text('testRun.trial')}</span> {trial.trial}{' '}
+            <span className="hidden">{text('testRun.trial')}</span> {trial.trial}
             <VerdictBadge verdict={trial.verdict} state={trial.state} />
           </button>
         ))}

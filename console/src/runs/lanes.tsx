@@ -8,6 +8,11 @@ interface LanesProps {
   readonly onSeek: (ms: number) => void
 }
 
+/** Times on the axis, but for one whose label would not fit before its end. */
+function stepsWithRoom(endMs: number): readonly number[] {
+  return axisSteps(endMs, 14).filter(ms => ms < 0.96 * endMs)
+}
+
 /** Turns of both sides, keys, interruptions, actions and silences below the waveform, on its time axis. */
 export function Lanes({ timeline, endMs, onSeek }: LanesProps) {
   const { text } = useTexts()
@@ -43,7 +48,7 @@ export function Lanes({ timeline, endMs, onSeek }: LanesProps) {
         ))}
       </div>
       <div className="ruler" aria-hidden="true">
-        {axisSteps(end, 14).map(ms => (
+        {stepsWithRoom(end).map(ms => (
           <span key={ms} style={{ left: at(ms) }}>
             {clock(ms)}
           </span>

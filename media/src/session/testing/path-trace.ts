@@ -318,8 +318,9 @@ export class PathTrace {
   }
 
   #attack(): ArrivingPacket[] {
-    const old = this.#sent[randomBelow(this.#random, this.#sent.length)]
-    if (old === undefined) return []
+    // An attacker that has heard nothing yet.
+    if (this.#sent.length === 0) return []
+    const old = this.#sent[randomBelow(this.#random, this.#sent.length)]!
     const packet = this.#arriving(old, this.#nowMs)
     switch (randomBelow(this.#random, 5)) {
       case 0:

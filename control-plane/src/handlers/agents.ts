@@ -12,6 +12,7 @@ import {
   readPublishedDraft,
 } from '@parley/store'
 import type { Context, Handlers } from '../context.ts'
+import { largeAnswer } from '../reading/large-answer.ts'
 import { runDraftWork } from '../reading/run-draft-work.ts'
 import { firstProviders } from './agents-first-providers.ts'
 import { newAgentId } from './agents-id.ts'
@@ -28,7 +29,8 @@ interface ListIssue {
 export const agentHandlers = {
   'agents.list': async ({ query: { cursor, ...filter } }, { db, scope }) => {
     const { rows, next_cursor } = await listAgents(db, scope, { ...filter, cursor: cursor ?? null })
-    return { status: 200, body: { ...readable(rows, scope), next_cursor } }
+    const { agents, issues } = readable(rows, scope)
+    return { status: 200, body: largeAnswer('agents.list', { issues, next_cursor }, JSON.stringify({ agents })) }
   },
 
   'agents.create': async ({ body: { template, name, agent_id, language } }, context) => {

@@ -11,8 +11,9 @@ import { ApiError } from '../errors.ts'
 
 const HEAD = Object.keys(draftResult.shape)
 
-/** The operations whose answers may be large, with the members of the answer that are always small. */
+/** The operations whose answers may be large, with the members of the answer that are always small. Agents of a list are checked one by one. */
 const SMALL_MEMBERS = {
+  'agents.list': ['issues', 'next_cursor'],
   'drafts.get': HEAD,
   'drafts.open': HEAD,
   'publications.get': ['publication', 'gate', 'certificate', 'warnings'],
@@ -31,6 +32,7 @@ export class LargeAnswer {
   readonly #members: Readonly<Record<string, unknown>>
   readonly #rest: string
 
+  /** `rest`: JSON of the other members, in an object. */
   constructor(operation: LargeAnswerId, members: Readonly<Record<string, unknown>>, rest: string) {
     this.#operation = operation
     this.#members = members

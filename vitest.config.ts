@@ -108,11 +108,12 @@ class LongestFirst extends BaseSequencer {
       return at === -1 ? LONGEST_FIRST.length : at
     }
     const sorted = (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
-    // Projects of the same order are mixed, so that each of them keeps some of the workers busy from the start to the end.
-    const byProject = Map.groupBy(sorted, ({ project }) => project.name)
+    // A worker goes on with the loaded modules only if the next file is of its project, too: files that share modules stand together,
+    // behind the longest ones of the project that runs at the same time.
     const places = new Map<TestSpecification, number>()
-    for (const own of byProject.values())
-      for (const [index, file] of own.entries()) places.set(file, index / own.length)
+    for (const own of Map.groupBy(sorted, ({ project }) => project.name).values())
+      for (const [index, file] of own.entries())
+        places.set(file, file.project.config.isolate ? (index < WHOLE_WORKERS - 1 ? 0 : 2) : 1)
     const order = ({ project }: TestSpecification) => project.config.sequence.groupOrder
     return sorted.sort((a, b) => order(a) - order(b) || places.get(a)! - places.get(b)!)
   }

@@ -5,7 +5,6 @@ import {
   ANSWER_SILENCE_MS,
   ANSWERED_GREETING_MS,
   BEEP_SCORE,
-  BEEP_TAIL_MS,
   BONUS_FROM_MS,
   BONUS_WHOLE_MS,
   CLASS_SCORE,
@@ -26,17 +25,13 @@ import {
   SCREENER_MARGIN,
   SHORT_GREETING_MS,
   SHORT_GREETING_SILENCE_MS,
-  SHORTEST_BEEP_MS,
-  SHORTEST_PURE_BEEP_MS,
   SOME_HUMAN_SCORE,
-  SPLIT_TONE_HZ,
-  SPLIT_TONE_MS,
-  SURE_BEEP_MS,
   TALK_BEFORE_BEEP_MS,
   WORDLESS_VOICE_MS,
   WORDS_BEFORE_BEEP,
   WORDS_WAIT_MS,
 } from './answer-thresholds.ts'
+import { BeepAfterGreeting } from './beep-after-greeting.ts'
 import { FarEndTalk } from './far-end-talk.ts'
 import { GreetingEnd } from './greeting-end.ts'
 import { GreetingWords, type WordScore } from './greeting-words.ts'
@@ -91,11 +86,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #agentSounds = false
   /** The far end was silent while the agent last spoke, as a listener is. */
   #agentWasHeard = false
-  #toneHz = 0
-  #toneAt: Ms = 0
-  #toneEndedAt: Ms = Number.NEGATIVE_INFINITY
-  /** End of a tone that is a beep if silence follows; null: none. */
-  #openBeepAt: Ms | null = null
+  readonly #beep = new BeepAfterGreeting()
   #deadline: Ms | undefined
 
   /** `phrases`: instead of those of the languages, as a benchmark that leaves some out needs. */
@@ -166,7 +157,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
         return this.#talk.start(input.startedAt)
       case 'voice-stopped':
         this.#talk.stop(input.stoppedAt)
-        return this.#endBeep(input.stoppedAt)
+        return this.#onSilence(input.stoppedAt)
       case 'partial':
       case 'final':
         this.#wordsSinceQuestion?.hear(now, input.text, input.words, input.type === 'final')
@@ -201,36 +192,29 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
 
   #toneStarted({ tone, hz, at }: AnswerInput & { type: 'tone-started' }): void {
     this.#talk.toneStarted(at)
-    // A lost packet splits a tone.
-    const goesOn = at - this.#toneEndedAt <= SPLIT_TONE_MS && Math.abs(hz - this.#toneHz) <= SPLIT_TONE_HZ
-    if (!goesOn) this.#toneAt = at
-    this.#toneHz = hz
-    this.#openBeepAt = null
+    this.#beep.started(hz, at)
     if (tone === 'sit') this.#decide(at, { class: 'announcement', confidence: 0.98, evidence: [{ kind: 'sit' }] })
     const isFax = tone === 'fax' && (hz > FAX_ONLY_HZ || this.#talk.firstAt === null)
     if (isFax && this.#answeredAt !== null)
       this.#decide(at, { class: 'fax', confidence: 0.97, evidence: [{ kind: 'fax-tone' }] })
   }
 
-  #toneEnded({ at, isIsolated, isPure }: AnswerInput & { type: 'tone-ended' }): void {
-    const ms = at - this.#toneAt
+  #toneEnded(tone: AnswerInput & { type: 'tone-ended' }): void {
+    const { at, isIsolated } = tone
     const isMailbox = this.#verdict?.class === 'voicemail'
-    const isBeep = this.#answeredAt !== null && ms >= (isMailbox && isPure ? SHORTEST_PURE_BEEP_MS : SHORTEST_BEEP_MS)
+    const isBeep = this.#beep.ended(tone, isMailbox) && this.#answeredAt !== null
     const spoken = this.#talk.spokenMs(at)
     // In noise words are heard where no voice is found.
     const hasGreeted = spoken >= TALK_BEFORE_BEEP_MS || this.#words.count >= WORDS_BEFORE_BEEP
-    this.#toneEndedAt = at
     this.#talk.toneEnded(at, isMailbox && isBeep && isIsolated)
     if (!isBeep || !hasGreeted) return
     if (isIsolated) this.#onBeep(at)
-    else if (isMailbox && ms >= SURE_BEEP_MS) this.#openBeepAt = at
+    else if (isMailbox) this.#beep.awaitSilence()
   }
 
-  /** A tone seemed to pass into another sound, as where a packet is lost at its end, but silence followed. */
-  #endBeep(at: Ms): void {
-    const since = this.#openBeepAt
-    this.#openBeepAt = null
-    if (since !== null && at - since <= BEEP_TAIL_MS) this.#onBeep(Math.max(at, since))
+  #onSilence(at: Ms): void {
+    const beepAt = this.#beep.silent(at)
+    if (beepAt !== null) this.#onBeep(beepAt)
   }
 
   #onBeep(at: Ms): void {
@@ -241,7 +225,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     this.#decide(at, {
       class: 'voicemail',
       confidence: 0.85,
-      evidence: [{ kind: 'beep', hz: Math.round(this.#toneHz) }],
+      evidence: [{ kind: 'beep', hz: Math.round(this.#beep.hz) }],
     })
   }
 

@@ -1,0 +1,56 @@
+import type { Ms } from '@parley/kernel'
+import {
+  BEEP_TAIL_MS,
+  SHORTEST_BEEP_MS,
+  SHORTEST_PURE_BEEP_MS,
+  SPLIT_TONE_HZ,
+  SPLIT_TONE_MS,
+  SURE_BEEP_MS,
+} from './answer-thresholds.ts'
+import type { AnswerInput } from './protocol.ts'
+
+type ToneEnd = AnswerInput & { readonly type: 'tone-ended' }
+
+/** Which tones of the far end are the beep after which a message is left. */
+export class BeepAfterGreeting {
+  #hz = 0
+  #startedAt: Ms = 0
+  #endedAt: Ms = Number.NEGATIVE_INFINITY
+  /** End of a tone that is a beep if silence follows; null: none. */
+  #openAt: Ms | null = null
+
+  /** Frequency of the last tone. */
+  get hz(): number {
+    return this.#hz
+  }
+
+  started(hz: number, at: Ms): void {
+    // A lost packet splits a tone.
+    const goesOn = at - this.#endedAt <= SPLIT_TONE_MS && Math.abs(hz - this.#hz) <= SPLIT_TONE_HZ
+    if (!goesOn) this.#startedAt = at
+    this.#hz = hz
+    this.#openAt = null
+  }
+
+  /** Notes the end of a tone. Returns whether it was as long as a beep; `isMailbox`: a mailbox has answered. */
+  ended({ at, isPure }: ToneEnd, isMailbox: boolean): boolean {
+    this.#endedAt = at
+    return this.#length(at) >= (isMailbox && isPure ? SHORTEST_PURE_BEEP_MS : SHORTEST_BEEP_MS)
+  }
+
+  /** The tone that has just ended passed into another sound: it was a beep if silence follows soon. */
+  awaitSilence(): void {
+    if (this.#length(this.#endedAt) >= SURE_BEEP_MS) this.#openAt = this.#endedAt
+  }
+
+  /** The far end is silent since `at`. Returns the end of a beep that seemed to pass into another sound; null: none. */
+  silent(at: Ms): Ms | null {
+    const since = this.#openAt
+    this.#openAt = null
+    return since !== null && at - since <= BEEP_TAIL_MS ? Math.max(at, since) : null
+  }
+
+  #length(endedAt: Ms): Ms {
+    return endedAt - this.#startedAt
+  }
+}

@@ -14,6 +14,11 @@ it.each([
     'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz|2^20|1:32',
     'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:[redacted]|2^20|1:32',
   ],
+  [
+    'a=crypto:2 AES_CM_128_HMAC_SHA1_80 inline:S0VZT05F|2^20|1:4;inline:S0VZVFdP|2^20|2:4',
+    'a=crypto:2 AES_CM_128_HMAC_SHA1_80 inline:[redacted]|2^20|1:4;inline:[redacted]|2^20|2:4',
+  ],
+  ['a=key-mgmt:mikey AQAFgM0XflABAAAAAAAAAAAAAAsAyO', 'a=key-mgmt:mikey [redacted]'],
   ['k=base64:c2VjcmV0', 'k=[redacted]'],
   ['To: <sip:alice:pa55word@example.com>', 'To: <sip:alice:[redacted]@example.com>'],
   ['INVITE sip:token7890@parley.example SIP/2.0', 'INVITE sip:[redacted]@parley.example SIP/2.0'],

@@ -206,6 +206,7 @@ export class TrunkRegistrations {
           credentials: {
             username: auth.username,
             password: sealer.open(secret.sealed, secret.context).toString('utf8'),
+            ...(details.realms && { realms: details.realms }),
           },
         }),
       instanceId,
@@ -284,7 +285,7 @@ function keyOf({ scope, trunk_id }: InboundTrunk): string {
 
 function settingsOf({ termination_uri, details, auth }: DialableTrunk, token: string): string {
   const secret = auth?.secret?.sealed.toString('base64') ?? null
-  const { port, transport, identity } = details
-  const parts = [termination_uri, port, transport, identity, auth?.username, secret, token]
+  const { port, transport, identity, realms } = details
+  const parts = [termination_uri, port, transport, identity, realms, auth?.username, secret, token]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }

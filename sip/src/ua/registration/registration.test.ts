@@ -116,6 +116,18 @@ describe('registration as a client (RFC 3261 section 10)', () => {
     expect(registering.registration.status).toMatchObject({ state: 'registered', sipStatus: 200 })
   })
 
+  it('a challenge of another realm than those of the trunk gets no credentials', () => {
+    const credentials = { username: 'account', password: 'secret', realms: ['carrier.test'] }
+    const registering = new Registering({ credentials })
+    registering.respond = () => ({
+      status: 401,
+      reply: { headers: [['WWW-Authenticate', 'Digest realm="elsewhere.test", nonce="n1", qop="auth"']] },
+    })
+    registering.pair.time.advance(301_000)
+    expect(registering.requests.every(({ headers }) => headers.get('Authorization') === undefined)).toBe(true)
+    expect(registering.registration.status.sipStatus).toBe(401)
+  })
+
   it('a refused registration shows its status and is tried again after 30 s', () => {
     const registering = new Registering()
     registering.respond = () => ({ status: 403, reply: {} })

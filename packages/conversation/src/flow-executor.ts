@@ -24,6 +24,13 @@ const REFUSALS: Readonly<Record<ActionRefusal, string>> = {
   too_many_in_call: 'too many actions were called in this conversation',
 }
 
+/** What the model is told of requests to the call's leg that cannot be taken back. */
+const LEG_ACTS = {
+  press_digits: 'keys were pressed',
+  transfer: 'a transfer began',
+  swap_agent: 'another agent was asked to take over',
+} as const satisfies Record<Parameters<TelephonyRequests['begin']>[0]['type'], string>
+
 /** Carries out the flow's outputs and feeds the results back as inputs. */
 export class FlowExecutor {
   readonly #context: ConversationContext
@@ -123,7 +130,10 @@ export class FlowExecutor {
 
   #perform(output: FlowOutput, cause: FlowInput): void {
     const { emit, onFact, end } = this.#context
-    if (isLegRequest(output)) return this.telephony.begin(output, cause)
+    if (isLegRequest(output)) {
+      this.#context.unfinishedTurn.acted(LEG_ACTS[output.type])
+      return this.telephony.begin(output, cause)
+    }
     switch (output.type) {
       case 'node':
         return this.#enter(output)
@@ -209,6 +219,8 @@ export class FlowExecutor {
     const done = (outcome: 'succeeded' | 'failed' | 'uncertain', body: unknown) =>
       enqueue(() => feed(this.#context, { type: 'action_result', request_id, outcome, body }))
     if (action === undefined) return done('failed', null)
+    const { kind } = action.request
+    if (kind !== 'http' && kind !== 'code') unfinishedTurn.acted(found!.name)
     const promptId = cause.type === 'tool_call' ? cause.request_id : null
     const use = {
       answer: promptId ?? request_id,

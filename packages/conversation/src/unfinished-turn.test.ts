@@ -27,6 +27,38 @@ async function registering(action: Partial<Extract<DraftAction, { kind: 'http' }
 
 const gives = [{ take: 'gave a name' }]
 
+describe('a turn after which keys were pressed', () => {
+  it.each([HALF, { isUnfinished: false }])(
+    'its keys are not pressed again when the caller goes on (%j)',
+    async turn => {
+      const plan = planOf(
+        [
+          says('menu', '', { edges: [when('named a key', 'press')] }),
+          {
+            id: 'press',
+            type: 'press_digit',
+            instruction: { type: 'static_text', text: '1' },
+            else_edge: when('done', 'wait'),
+          },
+          says('wait', 'One moment.', { edges: [when('a person spoke', 'end')] }),
+          ends(),
+        ],
+        { settings: { channels: ['phone' as const] } },
+      )
+      const call = new SpokenConversationHarness(plan)
+      await call.start()
+      call.model.answers([{ take: 'named a key' }], [{ take: 'named a key' }])
+      await call.say('For sales press one.', turn)
+      const keys = () => call.events.filter(event => event.type === 'leg-request')
+      expect(keys()).toHaveLength(1)
+      call.conversation.turnContinued()
+      await settle()
+      await call.say('For support press two.')
+      expect(keys()).toHaveLength(1)
+    },
+  )
+})
+
 describe('a complete turn that the caller corrects before the answer is heard', () => {
   const COMPLETE = { isUnfinished: false }
 

@@ -9,7 +9,7 @@ interface OpenTurn {
   /** Takes back everything that the turn caused. */
   readonly undo: () => void
   isSettled: boolean
-  /** Names of the irreversible actions that were sent since the turn. */
+  /** What was done since the turn and cannot be taken back: names of irreversible actions, keys, transfers. */
   readonly sent: string[]
   readonly held: Set<(mayBeSent: boolean) => void>
 }
@@ -18,13 +18,14 @@ interface OpenTurn {
 type Continued =
   /** The turn was taken back; the next turn begins with its words. */
   | { readonly type: 'joined' }
-  /** Irreversible actions were already sent. */
+  /** Irreversible things were already done. */
   | { readonly type: 'too-late'; readonly sent: readonly string[] }
 
 /**
  * The caller's last turn, while it can be taken back. After one that looks unfinished, irreversible actions wait until the caller has
  * been silent, at most 2 s; when the caller goes on first, they are superseded and the turn is taken back. After a complete one nothing
- * waits; it is taken back when the caller corrects it before such an action was sent.
+ * waits; it is taken back when the caller corrects it before such an action was sent. Keys that were pressed, transfers and messages
+ * are not taken back either, and do not wait.
  */
 export class UnfinishedTurn {
   readonly #time: Time
@@ -73,6 +74,11 @@ export class UnfinishedTurn {
     open.undo()
     this.#prefix = open.text
     return { type: 'joined' }
+  }
+
+  /** Something was done that cannot be taken back: `what` is told to the model when the caller goes on. */
+  acted(what: string): void {
+    this.#open?.sent.push(what)
   }
 
   /** When the action may be sent; null: at once. */

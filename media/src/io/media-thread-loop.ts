@@ -10,18 +10,13 @@ import { LatenessWindow } from '../session/lateness-window.ts'
 import { COMPOSED, LEFT, type MediaPath, PortableMediaPath } from '../session/media-path.ts'
 import { MediaSessionCore } from '../session/media-session-core.ts'
 import { type SendSlot, SendSlots, WAKE_MS } from '../session/send-slots.ts'
-import type { CoreEvent, SessionCommand, SessionReply } from '../session/session-protocol.ts'
+import type { SessionCommand } from '../session/session-protocol.ts'
 import { SessionRings } from '../session/session-rings.ts'
 import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { portableTransforms } from '../srtp/transform-for-key.ts'
 import { SweptCalls } from './swept-calls.ts'
-import {
-  COMMAND_POSTED,
-  LATENESS_US,
-  type ThreadCommand,
-  type ThreadReply,
-  type ThreadStatistics,
-} from './thread-protocol.ts'
+import { COMMAND_POSTED, LATENESS_US, type ThreadCommand, type ThreadStatistics } from './thread-protocol.ts'
+import { ThreadReplies } from './thread-replies.ts'
 
 /** Room for several packets of each socket that has any at one wake: a socket with one packet and room for more is known to be empty. */
 const RECEIVED_AT_ONCE = 512
@@ -30,8 +25,6 @@ const BATCH_PACKETS = 128
 const SENT_AT_ONCE = BATCH_PACKETS / 2
 /** Missed slots of one call that are counted at once. */
 const MOST_MISSED = 100
-/** How long a report of playout waits for others. */
-const PROGRESS_WAIT_MS: Ms = 40
 /** Packet time until parameters are applied: the slot also runs the inbound side. */
 const DEFAULT_PTIME_MS = 20
 
@@ -72,11 +65,7 @@ export class MediaThreadLoop {
   readonly #recentLateness: LatenessWindow
   readonly #gridStart: Ms
   #nowMs: Ms
-  readonly #replies: ThreadReply[] = []
-  /** PROGRESS_WORDS each; they are posted before the other replies. */
-  readonly #progress: number[] = []
-  /** Until when replies that are not urgent may wait; infinity: there are none. */
-  #repliesDueMs: Ms = Number.POSITIVE_INFINITY
+  readonly #replies: ThreadReplies
   #filled = 0
   #wakes = 0
   #waitedMs: Ms = 0
@@ -96,6 +85,7 @@ export class MediaThreadLoop {
     this.#io = io
     this.#transforms = transforms
     this.#port = port
+    this.#replies = new ThreadReplies(port)
     this.#bindAddress = bindAddress
     this.#words = words
     this.#gridStart = io.now()
@@ -103,14 +93,14 @@ export class MediaThreadLoop {
     this.#recentLateness = new LatenessWindow(this.#gridStart)
     port.on('message', (command: ThreadCommand) => {
       this.#handle(command)
-      this.#postReplies()
+      this.#replies.flush(this.#nowMs)
     })
   }
 
   /** Resolves after "stop". */
   async run(): Promise<void> {
-    this.#post({ type: 'ready' })
-    this.#postReplies()
+    this.#replies.add({ type: 'ready' })
+    this.#replies.flush(this.#nowMs)
     let lastWake = 0
     while (!this.#stopping) {
       if (this.#sessions.size === 0) await this.#untilWanted()
@@ -131,10 +121,10 @@ export class MediaThreadLoop {
       this.#receive(lastWake)
       this.#advance()
       this.#publishLateness(this.#recentLateness.ended(this.#nowMs))
-      this.#postReplies()
+      this.#replies.flush(this.#nowMs)
     }
     for (const session of [...this.#sessions.values()]) this.#close(session)
-    this.#postReplies()
+    this.#replies.flush(this.#nowMs)
     this.#port.close()
   }
 
@@ -307,7 +297,7 @@ export class MediaThreadLoop {
         return
       }
       case 'thread-statistics':
-        this.#post({ type: 'thread-statistics', statistics: this.#statistics() })
+        this.#replies.add({ type: 'thread-statistics', statistics: this.#statistics() })
         return
       case 'stop':
         this.#stopping = true
@@ -322,13 +312,13 @@ export class MediaThreadLoop {
     try {
       for (const wanted of [port, port + 1]) sockets.push(await this.#io.open(this.#bindAddress, wanted))
       this.#begin(command, sockets[0]!, sockets[1]!)
-      this.#post({ type: 'opened', session })
+      this.#replies.add({ type: 'opened', session })
     } catch (error) {
       for (const socket of sockets) this.#io.close(socket)
       const code = MediaError.is(error) ? error.code : 'bind_failed'
-      this.#post({ type: 'open-failed', session, code, detail: String(error) })
+      this.#replies.add({ type: 'open-failed', session, code, detail: String(error) })
     }
-    this.#postReplies()
+    this.#replies.flush(this.#nowMs)
   }
 
   #begin(command: Extract<ThreadCommand, { type: 'open' }>, rtpSocket: number, rtcpSocket: number): void {
@@ -340,7 +330,7 @@ export class MediaThreadLoop {
       recorder: command.recording === null ? null : new RecordingRing(command.recording),
       random: systemRandom,
       transforms: this.#transforms,
-      emit: event => this.#emit(id, event),
+      emit: event => this.#replies.addEvent(id, event, this.#nowMs),
     })
     const pathId = this.#path.add(core, rtpSocket, rtcpSocket)
     const session: ThreadSession = { id, pathId, core, rtpSocket, rtcpSocket, slot: null }
@@ -372,7 +362,7 @@ export class MediaThreadLoop {
         session.core.detectVoice(command.options)
         return
       case 'statistics':
-        this.#reply(session.id, { type: 'statistics', statistics: session.core.statistics() })
+        this.#replies.addOf(session.id, { type: 'statistics', statistics: session.core.statistics() })
         return
       case 'close':
         this.#close(session)
@@ -393,14 +383,14 @@ export class MediaThreadLoop {
       this.#flush()
     }
     this.#remove(session)
-    this.#reply(session.id, { type: 'closed', statistics: core.statistics() })
+    this.#replies.addOf(session.id, { type: 'closed', statistics: core.statistics() })
   }
 
   /** An error in one call's core ends that call; the other calls of this thread are not affected. */
   #fail(session: ThreadSession, error: unknown): void {
     if (!this.#sessions.has(session.id)) return
     this.#remove(session)
-    this.#reply(session.id, { type: 'failed', detail: error instanceof Error ? error.message : String(error) })
+    this.#replies.addOf(session.id, { type: 'failed', detail: error instanceof Error ? error.message : String(error) })
   }
 
   #remove(session: ThreadSession): void {
@@ -439,36 +429,5 @@ export class MediaThreadLoop {
   #utilization(): number {
     if (this.#io.kind === 'portable') return performance.eventLoopUtilization().utilization
     return 1 - (this.#waitedMs + this.#idleMs) / (this.#io.now() - this.#gridStart)
-  }
-
-  #reply(session: number, reply: SessionReply): void {
-    this.#post({ type: 'session', session, reply })
-  }
-
-  /** Reports of playout, which each call has several times a second, go as numbers: an object takes ten times as long to be sent. */
-  #emit(session: number, event: CoreEvent): void {
-    if (event.type !== 'play-progress') {
-      this.#reply(session, { type: 'event', event })
-      return
-    }
-    const { taken, atSample, idle } = event
-    this.#progress.push(session, taken, atSample, idle ? 1 : 0)
-    // Only that playout goes on can wait: its owner refills a ring that holds a second.
-    this.#repliesDueMs = Math.min(this.#repliesDueMs, this.#nowMs + (idle ? 0 : PROGRESS_WAIT_MS))
-  }
-
-  #post(reply: ThreadReply): void {
-    this.#replies.push(reply)
-    this.#repliesDueMs = this.#nowMs
-  }
-
-  /** Sends the replies as one message, because each message costs a system call and wakes the main thread. */
-  #postReplies(): void {
-    if (this.#nowMs < this.#repliesDueMs) return
-    if (this.#progress.length > 0) this.#replies.unshift({ type: 'progress', words: Float64Array.from(this.#progress) })
-    this.#progress.length = 0
-    this.#port.postMessage(this.#replies)
-    this.#replies.length = 0
-    this.#repliesDueMs = Number.POSITIVE_INFINITY
   }
 }

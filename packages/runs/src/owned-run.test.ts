@@ -82,20 +82,34 @@ async function onDisk(): Promise<unknown[]> {
   return entries
 }
 
+const SIP_MESSAGE = {
+  place: 1,
+  at: '2026-01-02T03:04:05.678Z',
+  direction: 'out',
+  transport: 'tls',
+  source: '192.0.2.1:5061',
+  destination: '192.0.2.2:5061',
+  message: 'INVITE',
+} as const
+
 it('SIP messages of a call are stored on disk while the database is away', async () => {
   runOn(AWAY)
-  const message = {
-    place: 1,
-    at: '2026-01-02T03:04:05.678Z',
-    direction: 'out',
-    transport: 'tls',
-    source: '192.0.2.1:5061',
-    destination: '192.0.2.2:5061',
-    message: 'INVITE',
-  } as const
-  run.addSipMessage(message)
+  run.addSipMessage(SIP_MESSAGE)
   await pass(3000)
-  expect(await onDisk()).toEqual([{ type: 'sip', message }])
+  expect(await onDisk()).toEqual([{ type: 'sip', message: SIP_MESSAGE }])
+})
+
+it('personal data is taken out of SIP messages before they are stored', async () => {
+  runOn(AWAY)
+  run.redact({ kinds: ['names', 'card_numbers'] })
+  const key = 'INFO sip:a@b SIP/2.0\r\nContent-Type: application/dtmf-relay\r\n\r\nSignal=4\r\n'
+  for (const [place, message] of [key, 'BYE sip:a@b SIP/2.0\r\nFrom: "Ida Bell" <sip:a@b>\r\n\r\n', null].entries())
+    run.addSipMessage({ ...SIP_MESSAGE, place: place + 1, message })
+  await pass(3000)
+  const stored = JSON.stringify(await onDisk())
+  expect(stored).toContain('Signal=*')
+  expect(stored).toContain('[name]')
+  expect(stored).not.toMatch(/Ida|Signal=4/)
 })
 
 it('personal data is taken out of timeline and transcript before anything is stored', async () => {

@@ -134,11 +134,13 @@ export class OwnedRun {
   }
 
   /**
-   * Takes personal data out of all that is stored from now on: timeline, transcript, and so webhooks and analyses. Called before the run's
-   * conversation begins; a second call changes nothing.
+   * Takes personal data out of all that is stored from now on: timeline, transcript, and so webhooks and analyses, and SIP messages. Called
+   * before the run's conversation begins; a second call only adds its `variables`, whose values may be names.
    */
-  redact(redaction: Redaction | undefined): void {
-    if (redaction !== undefined) this.#redaction ??= new RunRedaction(redaction)
+  redact(redaction: Redaction | undefined, variables: Readonly<Record<string, string>> = {}): void {
+    if (redaction === undefined) return
+    this.#redaction ??= new RunRedaction(redaction)
+    this.#redaction.variables(variables)
   }
 
   /** Appends an item to the timeline; a change of state moves the run as well. */
@@ -175,7 +177,9 @@ export class OwnedRun {
   }
 
   /** Stores a SIP message of the run's call, without credentials and keys. `place`: from 1, in the order of the messages. */
-  addSipMessage(message: SipMessageRow): void {
+  addSipMessage(given: SipMessageRow): void {
+    const text = given.message
+    const message = this.#redaction && text !== null ? { ...given, message: this.#redaction.sipMessage(text) } : given
     this.#writer.add({ type: 'sip', message })
   }
 

@@ -42,6 +42,10 @@ export const ASKS_CARD = /\bcard\b|\btarjeta\b|\bcvv\b|\bcvc\b|\bsecurity code\b
 export const ASKS_PHONE =
   /\b(phone|telephone|mobile|cell|callback|contact)( number)?\b|\bnumber (can|may|should) (we|i)\b|\btel[eé]fono\b|\bm[oó]vil\b|\bcelular\b/i
 
+/** Names of variables that hold a person's name, such as "name", "first_name", "customerFullName", "nombre_completo". */
+export const NAME_VARIABLE =
+  /^(?:(?:first|last|full|given|family|middle|customer|caller|client|patient|guest|user|contact|member|person)[_ -]?){0,2}(?:name|surname)$|^(?:nombre|apellidos?)(?:[_ -]?(?:completo|del?[_ -]?(?:cliente|paciente)|cliente|paciente))?$/i
+
 /** Words that are no part of a name although they stand where one does. */
 const NO_NAME = new Set(
   `a an the and or but i it is am are was here there not yes no please thanks thank you sorry uh um from for about at in on with to my your

@@ -1,6 +1,7 @@
 import type { TimelineItem } from '../timeline.ts'
 import type { Utterance } from '../transcript.ts'
 import { type Redaction, Redactor } from './redactor.ts'
+import { redactedSipMessage } from './sip-message.ts'
 
 interface Stored {
   readonly original: string
@@ -9,14 +10,24 @@ interface Stored {
   readonly names: number
 }
 
-/** Takes personal data out of what one run stores: timeline items and utterances, in the order in which they happen. */
+/** Takes personal data out of what one run stores: timeline items, utterances and SIP messages, in the order in which they happen. */
 export class RunRedaction {
   readonly #redactor: Redactor
+  readonly #kinds: Redaction['kinds']
   /** Utterances by index, so that each line is followed once. */
   readonly #lines: Stored[] = []
 
   constructor(redaction: Redaction) {
     this.#redactor = new Redactor(redaction)
+    this.#kinds = redaction.kinds
+  }
+
+  variables(values: Readonly<Record<string, string>>): void {
+    this.#redactor.variables(values)
+  }
+
+  sipMessage(text: string): string {
+    return redactedSipMessage(text, this.#kinds)
   }
 
   item(item: TimelineItem): TimelineItem {

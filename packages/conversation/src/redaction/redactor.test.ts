@@ -58,6 +58,20 @@ describe('texts from which personal data is taken out', () => {
     ).toEqual(['What is your name?', '[name].', 'Welcome, [name]. A [name] is a frog.', '[name] here'])
   })
 
+  it.each(['name', 'first_name', 'customerFullName', 'nombre_completo'])(
+    'a name that the run was given as {{%s}} is taken out of what the agent says',
+    variable => {
+      const redactor = new Redactor({ kinds: ALL })
+      redactor.variables({ [variable]: 'Grace Hopper', company_name: 'Acme', city: 'Oslo', filename: 'Ida' })
+      const text = 'Hello Grace Hopper, this is Acme in Oslo. Ida is a file.'
+      expect(redactor.line({ role: 'agent', text })).not.toMatch(/Grace|Hopper/)
+      expect(redactor.line({ role: 'agent', text: 'Oslo, Ida.' })).toBe('Oslo, Ida.')
+      const blind = new Redactor({ kinds: ['emails'] })
+      blind.variables({ [variable]: 'Grace' })
+      expect(blind.text('Hello Grace')).toBe('Hello Grace')
+    },
+  )
+
   it('a number in groups is taken out of each answer to the question for it, and of no other', () => {
     expect(
       conversation([

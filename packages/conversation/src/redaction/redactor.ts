@@ -1,5 +1,15 @@
 import type { Plan } from '@parley/flow'
-import { ASKS_CARD, ASKS_NAME, ASKS_PHONE, DIGIT_RUNS, digitsIn, EMAILS, NAMED, nameIn } from './patterns.ts'
+import {
+  ASKS_CARD,
+  ASKS_NAME,
+  ASKS_PHONE,
+  DIGIT_RUNS,
+  digitsIn,
+  EMAILS,
+  NAME_VARIABLE,
+  NAMED,
+  nameIn,
+} from './patterns.ts'
 
 /** What an agent's settings take out of what is stored. */
 export type Redaction = NonNullable<Plan['settings']['redaction']>
@@ -44,6 +54,12 @@ export class Redactor {
   /** Grows with each name that becomes known: texts that were redacted before may hold it. */
   get namesKnown(): number {
     return this.#names.size
+  }
+
+  /** Variables of the conversation: the agent may say a name that is one of their values. */
+  variables(values: Readonly<Record<string, string>>): void {
+    if (!this.#kinds.has('names')) return
+    for (const [name, value] of Object.entries(values)) if (NAME_VARIABLE.test(name)) this.#addNames(nameIn(value))
   }
 
   /** A line of the conversation, in order: the agent's questions say what the caller's answers hold. */
@@ -91,8 +107,12 @@ export class Redactor {
     const answered = isAnswer && found.length === 0 ? nameIn(text) : []
     // A long answer to the question for a name is a sentence about something else.
     const isShort = (text.replace(EMAILS, '').match(/\p{L}+/gu) ?? []).length <= 5
+    this.#addNames([...found, ...(isShort ? answered : [])])
+  }
+
+  #addNames(words: readonly string[]): void {
     let isNew = false
-    for (const word of [...found, ...(isShort ? answered : [])]) {
+    for (const word of words) {
       const name = word.toLowerCase()
       if (name.length < 2 || this.#names.has(name) || this.#names.size >= MAX_NAMES) continue
       this.#names.add(name)

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@parley/contract'
+import type { Plan } from '@parley/flow'
 import { SeededRandom, systemTime, VirtualTime } from '@parley/kernel'
-import { parseNameAddr, parseUri, type SipRequest } from '@parley/leg'
+import { type ObservedMessage, parseNameAddr, parseUri, type SipRequest } from '@parley/leg'
 import { RunLeases } from '@parley/runs'
 import { HeaderList } from '@parley/sip'
 import type { Database, InboundTrunk } from '@parley/store'
 import { localBus, rowOf, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { CallLadders } from '../ladder/call-ladders.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 import { InboundRuns } from './inbound-runs.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
@@ -20,7 +22,10 @@ let trunks: InboundTrunk[]
 let queries: number
 /** Whether requests have the token of the first trunk. */
 let hasToken: boolean
+/** Settings of the next customer's agent. */
+let settings: Partial<Plan['settings']>
 let runs: InboundRuns
+let ladders: CallLadders
 let time: VirtualTime
 beforeAll(async () => {
   test = await testDatabase()
@@ -40,6 +45,8 @@ beforeEach(async () => {
     owner: { engine: `engine-${crypto.randomUUID()}`, worker: null },
   })
   hasToken = false
+  settings = {}
+  ladders = new CallLadders({ wallClock: () => 0 })
   const directory = {
     byToken: () => (hasToken ? trunks[0]! : null),
     bySource: (address: string) => (address === CARRIER ? trunks : []),
@@ -51,6 +58,7 @@ beforeEach(async () => {
     directory: directory as unknown as TrunkDirectory,
     agents: { create: async () => ({ plan: { settings: {} } }) as unknown as VoiceAgent },
     recordings: { open: () => Promise.reject(new TypeError('this call is not recorded')), close: async () => {} },
+    ladders,
     onOver: () => {},
     onProblem: (what, error) => {
       throw new Error(what, { cause: error })
@@ -81,10 +89,10 @@ function counting(database: Database): Database {
 async function createCustomer(numbers: readonly string[], country = 'US'): Promise<Scope> {
   const scope = await workspace(test)
   const { tenant_id } = scope
-  await test.owner.query(
-    "update parley.publications set plan = jsonb_build_object('recording', jsonb_build_object('required', false)) where tenant_id = $1",
-    [tenant_id],
-  )
+  await test.owner.query('update parley.publications set plan = $2 where tenant_id = $1', [
+    tenant_id,
+    JSON.stringify({ settings, recording: { required: false } }),
+  ])
   await test.owner.query("update parley.agents set head_version = 1 where tenant_id = $1 and agent_id = 'greeter'", [
     tenant_id,
   ])
@@ -151,6 +159,29 @@ it('a call from a shared carrier address reaches the customer who has the called
   expect(await call('030123456')).toBe(abroad.tenant_id)
   expect(await call('+12025550199')).toBe(404)
   expect(await call('nobody')).toBe(404)
+})
+
+it('the INVITE, which comes before the run, is kept without the personal data that the agent has taken out', async () => {
+  settings = { redaction: { kinds: ['names', 'phone_numbers'] } }
+  const { tenant_id } = await createCustomer(['+12025550101'])
+  const invite = inviteTo('+12025550101')
+  const { callId } = invite
+  const flow = {
+    transport: 'udp',
+    local: { address: '192.0.2.9', port: 5060 },
+    remote: { address: CARRIER, port: 5060 },
+  }
+  const text = 'INVITE sip:a@b SIP/2.0\r\nFrom: "Ida Bell" <sip:+12025550177@b>;tag=1\r\n\r\n'
+  ladders.observe({ direction: 'in', callId, flow, text: () => text } as unknown as ObservedMessage)
+  ladders.expect(callId)
+  await runs.find(invite, CARRIER)!.receive(invite)
+  const kept = async () => {
+    const query = 'select message from parley.run_sip_messages where tenant_id = $1'
+    return (await test.owner.query(query, [tenant_id])).rows
+  }
+  await expect
+    .poll(kept, { timeout: 10_000 })
+    .toEqual([{ message: text.replace('Ida Bell', '[name]').replace('+12025550177', '[phone number]') }])
 })
 
 it('a customer of a shared carrier address who imports the number of another neither gets its calls nor silences it', async () => {

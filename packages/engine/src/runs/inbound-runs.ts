@@ -219,6 +219,8 @@ export class InboundRuns implements InboundRouter {
     if (admission.owned === null)
       throw new TypeError('admit_run returned no ownership for a run that was admitted with an owner')
     const run = leases.adopt(scope, admission.owned, 1)
+    // Before its ladder is attached, which passes on the INVITE.
+    run.redact(number.plan.settings.redaction)
     for (const name of refused)
       run.note({
         kind: 'error',

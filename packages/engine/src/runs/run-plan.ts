@@ -61,7 +61,7 @@ export function runHandler(
   { run, start, trunk, agent, record, time }: ReadyRun,
   facts: VoiceCallFacts,
 ): HandlerFactory {
-  run.redact(agent.plan.settings.redaction)
+  run.redact(agent.plan.settings.redaction, { ...facts.variables, ...facts.context })
   return agentHandler({
     agent: {
       ...agent,

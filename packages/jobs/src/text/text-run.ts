@@ -222,7 +222,7 @@ export class TextRun {
     const start = await this.#moveToRunning()
     if (start === null) return null
     const plan = before?.language == null ? start.plan : speaking(start.plan, before.language)
-    run.redact(plan.settings.redaction)
+    run.redact(plan.settings.redaction, start.dynamic_variables)
     const agent = before?.agent ?? (await this.#createAgent(plan, start))
     if (agent === null) return null
     const session = this.#createSession(start, plan, agent)

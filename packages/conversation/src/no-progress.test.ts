@@ -118,6 +118,25 @@ describe('a model that repeats a tool call', () => {
     expect(talk.actions.sent).toHaveLength(12)
   })
 
+  it('more than 200 calls in a conversation are refused, however few each turn has', async () => {
+    const talk = new TextConversationHarness(plan)
+    talk.actions.answers('look', { body: {} })
+    const turn = (day: number) => [
+      ...Array.from({ length: 10 }, (_, page) => [{ call: 'look', args: { day, page } }]),
+      [{ say: 'Done.' }],
+    ]
+    talk.model.answers([{ say: 'Hello.' }], ...Array.from({ length: 20 }, (_, day) => turn(day)).flat())
+    await talk.start()
+    for (let day = 0; day < 20; day++) expect(await talk.say('Go on')).not.toContain('error tool_loop')
+    expect(talk.actions.sent).toHaveLength(200)
+    talk.model.answers([{ call: 'look', args: {} }], [{ say: 'I cannot look again.' }])
+    const lines = await talk.say('Go on')
+    expect(lines).toContain('error tool_loop')
+    expect(lines.at(-1)).toBe('agent: I cannot look again.')
+    expect(talk.actions.sent).toHaveLength(200)
+    expect(linesOf(talk.model.requests.at(-1)!.messages).at(-1)).toContain('in this conversation')
+  })
+
   it('a flow that runs the same action in a loop stops running it', async () => {
     const loop = planOf(
       [

@@ -147,6 +147,23 @@ describe('an action on a turn that looks unfinished', () => {
     expect(call.actions.sent).toEqual(['register {}'])
   })
 
+  it('lets a holding line play meanwhile, which neither sends it nor keeps the caller from going on', async () => {
+    const call = await registering()
+    call.model.answers(gives, gives, [{ say: 'Done.' }])
+    await call.say('My name is', HALF)
+    expect(call.conversation.workingOn).toBe('action')
+    call.conversation.hold()
+    expect(call.saying).toEqual(['One moment, please.'])
+    await call.hear()
+    expect(call.actions.sent).toEqual([])
+    call.conversation.turnContinued()
+    await settle()
+    expect(call.lines()).toContain('register failed')
+    await call.say('John Smith')
+    expect(call.actions.sent).toEqual(['register {}'])
+    expect(linesOf(call.model.requests.at(1)!.messages).at(-1)).toBe('user: My name is John Smith')
+  })
+
   it.each([{ method: 'GET' as const }, { reversible: true }])('is sent at once with %j', async action => {
     const call = await registering(action)
     call.model.answers(gives)

@@ -8,8 +8,8 @@ const USAGE = 'parley speech install [--remove]'
 const HELP = [
   '',
   'Installs a local recogniser and a local voice (English only) into PARLEY_HOME, for calls without API keys. "npm start" finds them.',
-  'It needs Python 3.11 or later (the program python3, or the one that PYTHON names), the Python package index, 120 MB of downloads and',
-  '320 MB of disk. It may be interrupted and run again.',
+  'It needs Python 3.11 or later (the program python3, or the one that PYTHON names) and the Python package index.',
+  'It may be interrupted and run again.',
   '',
   '  --remove  removes them again',
   '',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readSettings } from '../environment.ts'
-import { adviceFor, installSpeech, progressOf, removeSpeech } from './install-speech.ts'
+import { adviceFor, installSpeech, progressOf, removeSpeech, WHAT_IS_INSTALLED } from './install-speech.ts'
 import { findInstallation, REQUIREMENTS_FILE, recordInstallation, speechDirectory } from './installation.ts'
 import { startLocalSpeech } from './local-speech.ts'
 
@@ -28,6 +28,15 @@ describe('parley speech install', () => {
       expect.arrayContaining(['moonshine-voice==0.0.73', 'hibari-tts==0.2.1']),
     )
     for (const line of packages) expect(line).toMatch(/^[a-z0-9-]+==\S+ .*--hash=sha256:[0-9a-f]{64}/)
+  })
+
+  it('says before it begins which packages it installs, their licences, that they know English only, and how large they are', async () => {
+    const told = WHAT_IS_INSTALLED.join('\n')
+    const pinned = await readFile(REQUIREMENTS_FILE, 'utf8')
+    const named = [...told.matchAll(/package (\S+) ([\d.]+)\)/g)].map(([, name, version]) => `${name}==${version}`)
+    expect(named).toHaveLength(2)
+    for (const name of named) expect(pinned).toContain(`${name} `)
+    expect(told).toMatch(/English only.*MIT License.*Apache License 2\.0.*120 MB of downloads, 320 MB of disk/s)
   })
 
   it('an installation counts when it has finished, and until the pinned packages change', async () => {

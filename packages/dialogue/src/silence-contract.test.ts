@@ -10,7 +10,7 @@ function contracted(detectors: DetectorOptions = {}): ScriptedCall {
 }
 
 /** What the contract did, each with its ms since the caller's turn. */
-function since(call: ScriptedCall, of: 'turn' | 'begin' = 'turn'): string[] {
+function since(call: ScriptedCall, of: 'turn' | 'begin' | 'digits' = 'turn'): string[] {
   const from = call.outputs.find(({ output }) => output.type === of)!.at
   return call.outputs.flatMap(({ at, output }) => {
     if (output.type === 'breach') return [`${at - from} breach ${output.stage} ${output.ms}`]
@@ -90,6 +90,25 @@ describe('the silence contract', () => {
     call.at(701, () => call.input({ type: 'agent-pending', pending: true }))
     call.runTo(2300)
     expect(since(call, 'begin')).toEqual(['1500 hold'])
+  })
+
+  it('keys are answered within the contract as well', () => {
+    const call = contracted()
+    call.press(1000, '5')
+    call.runTo(9000)
+    expect(since(call, 'digits')).toEqual(['1000 nudge'])
+  })
+
+  it('a wait of more than 5 s for the end of a turn is a breach of endpointing', () => {
+    for (const [silenceMs, breaches] of [
+      [4900, 0],
+      [5200, 1],
+    ] as const) {
+      const call = new ScriptedCall({ silenceContractMs: 2000, endpointing: { mode: 'fixed', silenceMs } }).connect()
+      call.say(1000, 'yes please')
+      call.runTo(12_000)
+      expect(since(call).filter(line => line.includes('breach endpointing'))).toHaveLength(breaches)
+    }
   })
 
   it('without a contract nothing is requested', () => {

@@ -30,15 +30,31 @@ it('an agent that remembers calls gets {{last_call}}, which a variable of the ru
   const now = await admit({ name: 'Ana' })
   expect(await variables(now)).toEqual({ name: 'Ana' })
   await test.owner.query('alter table parley.publications disable trigger user')
-  await test.owner.query(
-    `update parley.publications set plan = '{"settings": {"callMemory": {"enabled": true}}}' where tenant_id = $1`,
-    [scope.tenant_id],
-  )
+  const remember = (callMemory: object) =>
+    test.owner.query('update parley.publications set plan = $2 where tenant_id = $1', [
+      scope.tenant_id,
+      JSON.stringify({ settings: { callMemory } }),
+    ])
+  await remember({ enabled: false })
+  expect(await variables(now)).toEqual({ name: 'Ana' })
+  await remember({ enabled: true })
   expect(await variables(now)).toEqual({
     name: 'Ana',
     last_call: expect.stringMatching(/^\d{4}-\d\d-\d\d, the agent called: completed\. Booked Monday\.$/),
   })
   expect(await variables(await admit({ last_call: 'Mine.' }))).toEqual({ last_call: 'Mine.' })
+  const age = (days: number) =>
+    test.owner.query("update parley.runs set ended_at = now() - $2 * interval '1 day' where run_id = $1", [
+      earlier,
+      days,
+    ])
+  await age(5)
+  await remember({ enabled: true, maxAgeDays: 4 })
+  expect(await variables(now)).toEqual({ name: 'Ana' })
+  await remember({ enabled: true })
+  expect(await variables(now)).toHaveProperty('last_call')
+  await age(91)
+  expect(await variables(now)).toEqual({ name: 'Ana' })
   expect(problems).toEqual([])
 })
 

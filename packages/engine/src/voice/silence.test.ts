@@ -126,6 +126,24 @@ describe('services that stall', () => {
     expect(on.timeline('silence')).toEqual([])
   })
 
+  it('a model that does not answer gets at most three requests for an answer', async () => {
+    let requests = 0
+    const stalled = slowModel(() => call!, [37_000], speech)()
+    const model: LanguageModel = {
+      ...stalled,
+      generate: (...given) => {
+        requests++
+        return stalled.generate(...given)
+      },
+    }
+    const on = await open({ agent: { model: () => model, asksAhead: false } })
+    await on.until(() => on.timeline('utterance').length >= 1, 12_000, 'greeted')
+    on.says('help me please')
+    await on.until(() => requests === 1, 6000, 'asked')
+    await on.pass(4500)
+    expect(requests).toBe(3)
+  })
+
   it('the contract and the holding lines are settings of the agent', async () => {
     const on = await open({
       draft: draft({ silenceContractMs: 1000, holdingLines: ['Bear with me.'] }),

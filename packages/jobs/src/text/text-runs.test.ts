@@ -19,6 +19,22 @@ afterEach(() => harness.close())
 const NOBODY = { live: 0, permits: 0 }
 
 describe('a chat', () => {
+  it('is stored without the names and addresses that its agent takes out, those in variables of the run included', async () => {
+    const redaction = { kinds: ['names' as const, 'emails' as const] }
+    await harness.publish('discreet', planOf(CHATTER, { settings: { redaction } }))
+    harness.worker()
+    harness.model.thinks({ take: 'the user says goodbye' })
+    const run = await harness.run('chat', 'discreet')
+    await harness.reaches(run, row => row.state === 'running')
+    await harness.answer(run, 'My name is Grace Hopper, grace@example.com. Bye.')
+    await harness.ended(run)
+    const lines = await harness.timeline(run)
+    expect(lines.filter(line => /^(agent|user):/.test(line))).toEqual([
+      'agent: Hello [name].',
+      'user: My name is [name], [e-mail]. Bye.',
+    ])
+  })
+
   it('a chat greets at its start, answers each message with a turn, and ends where its flow ends', async () => {
     harness.worker()
     harness.model.thinks({ say: 'Fine.' }, { say: 'Rainy.' }, { take: 'the user says goodbye' })

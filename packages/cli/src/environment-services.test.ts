@@ -192,4 +192,14 @@ describe('an OpenAI-compatible service of an environment', () => {
     await expect(keyUsed(await own.of(scope), 'openai_compatible/m-1')).rejects.toThrow()
     expect(chat.requests).toHaveLength(before)
   })
+
+  it('is not reached at a literal address that the operator allows no longer', async () => {
+    const endpoint = `http://127.0.0.1:${new URL(chat.origin).port}/v1`
+    await store('its-own', { provider: 'openai_compatible', endpoint })
+    const before = chat.requests.length
+    await expect(keyUsed(await own.of(scope), 'openai_compatible/m-1')).rejects.toThrow()
+    expect(chat.requests).toHaveLength(before)
+    open({ PARLEY_EGRESS_ALLOW: new URL(endpoint).host })
+    expect(await keyUsed(await own.of(scope), 'openai_compatible/m-1')).toBe('its-own')
+  })
 })

@@ -89,12 +89,13 @@ export class OutboundHttp implements Egress {
 
   /**
    * A lookup for another client's connections to the server of `url`, which somebody else chose: it gives permitted addresses only.
-   * A connection to an address needs no lookup, so check such a URL with `prepare` first.
+   * Node asks no lookup for a literal address: the other client has to ask it before it connects to one.
    */
   lookupFor(url: string): LookupFunction {
     const target = targetOf(url)
     return (hostname, options, done) => {
-      this.#resolve(hostname).then(
+      const resolved = isIP(hostname) === 0 ? this.#resolve(hostname) : Promise.resolve([hostname])
+      resolved.then(
         addresses => {
           const permitted = target === undefined || target.host !== hostname ? [] : this.#permitted(target, addresses)
           const [first] = permitted

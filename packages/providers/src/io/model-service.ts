@@ -4,6 +4,7 @@ import { Pool } from 'undici'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { ModelAnswer } from '../model-service/model-answer.ts'
 import { AnswerStream, type ModelBudgets } from './answer-stream.ts'
+import { checkedConnector } from './checked-connector.ts'
 import type { HttpExchange } from './http-exchange.ts'
 import { openAhead } from './open-ahead.ts'
 
@@ -19,7 +20,7 @@ interface ModelServiceOptions {
   readonly authorization: (apiKey: string) => Readonly<Record<string, string>>
   /** Further headers of every request. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Resolves the name of the base URL. Default: the system's resolver. */
+  /** Resolves the host of the base URL, and is asked for a literal address too. Default: the system's resolver. */
   readonly lookup?: LookupFunction
   readonly time: Time
   readonly budgets?: Partial<ModelBudgets>
@@ -54,10 +55,10 @@ export class ModelService {
       connections: MAX_CONNECTIONS,
       pipelining: 1,
       allowH2: false,
-      connect: {
-        timeout: this.#budgets.connectMs,
-        ...(options.lookup !== undefined && { lookup: options.lookup }),
-      },
+      connect:
+        options.lookup === undefined
+          ? { timeout: this.#budgets.connectMs }
+          : checkedConnector(this.#budgets.connectMs, options.lookup),
       keepAliveTimeout: KEEP_ALIVE_MS,
       // ModelBudgets replaces these timeouts.
       headersTimeout: 0,

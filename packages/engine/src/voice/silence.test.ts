@@ -265,6 +265,38 @@ describe('services that stall', () => {
     expect(on.timeline('silence')[0]).toMatchObject({ stage: 'voice', duration_ms: 2000 })
   })
 
+  it.each(['action', 'model'] as const)('the stage of a silence is the %s that the agent waits for', async stage => {
+    const good = new FingerprintVoice()
+    // Says the greeting and no holding line.
+    const voice: TextToSpeech = {
+      id: 'test/greets',
+      languages: ['en'],
+      readiness: async () => null,
+      async *synthesize(request, signal) {
+        if (request.text === 'How can I help you?') yield* good.synthesize(request, signal)
+      },
+      close: async () => {},
+    }
+    const wait = () => new Promise<void>(resolve => call!.line.time.at(call!.now + 5000, resolve))
+    const on = await open({
+      agent: { voice, asksAhead: false, ...(stage === 'model' && { model: slowModel(() => call!, [4500], speech) }) },
+      answers: [
+        ({ tools = [] }) => {
+          const { name } = tools.find(tool => tool.description === 'books')!
+          return [{ type: 'tool-call', call: { id: 'c', name, argumentsText: '{}' }, arguments: {} }]
+        },
+      ],
+      act: async () => {
+        await wait()
+        return {}
+      },
+    })
+    await on.until(() => on.timeline('utterance').length >= 1, 12_000, 'greeted')
+    on.says('help me please')
+    await on.until(() => on.timeline('silence').length > 0, 6000, 'breach')
+    expect(on.timeline('silence')[0]).toMatchObject({ stage, duration_ms: 2000 })
+  })
+
   it('the voice of last resort says the holding line when the agent’s voice is mute', async () => {
     const mute: TextToSpeech = {
       id: 'test/mute',

@@ -73,6 +73,31 @@ describe('the condition that rules-1 chooses for an English turn', () => {
     expect(held('en', said, [MORE, DONE])).toBe(expected)
   })
 
+  const NAMES_A_TIME = 'The caller names a time, such as eleven or two fifteen, or wants the first or the second'
+  const OTHER_DAY = 'The caller wants another day'
+  const OTHER = 'The caller declines, or wants another day or another time'
+
+  it.each([
+    ['Another day, please.', OTHER_DAY],
+    ['On a different day.', OTHER_DAY],
+    ['Do you have other days?', OTHER_DAY],
+    ['Friday, please', OTHER_DAY],
+    ['The second one, please.', NAMES_A_TIME],
+    ['At two fifteen', NAMES_A_TIME],
+    ['purple elephants', null],
+  ])('"%s" names a time or asks for another day', (said, expected) => {
+    expect(held('en', said, [NAMES_A_TIME, OTHER_DAY])).toBe(expected)
+  })
+
+  it.each([
+    ['Another day, please.', OTHER],
+    ['Is there another time?', OTHER],
+    ['Yes, please', YES],
+    ['No', OTHER],
+  ])('"%s" accepts an offer or asks for another', (said, expected) => {
+    expect(held('en', said, [YES, OTHER])).toBe(expected)
+  })
+
   it('a refused wish does not fulfil a condition about that wish', () => {
     const wants = 'The caller wants insurance'
     const wantsNot = 'The caller does not want insurance'

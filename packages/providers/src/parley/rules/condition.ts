@@ -114,6 +114,8 @@ function withoutDoubleNegation(alternative: Alternative): Alternative {
 const GIVEN: ReadonlySet<Concept> = new Set(['number', 'date', 'time', 'name', 'email', 'details', 'order'] as const)
 
 function conceptAt(words: readonly Word[], at: number, vocab: Vocabulary): ReturnType<ConceptMatcher['longestAt']> {
+  // In "The caller names a day" the word after the subject is a verb, not the name of the caller.
+  if (at > 0 && isSubject(words, at - 1, vocab) && vocab.framing.has(words[at]!.folded)) return null
   const found = vocab.inConditions.longestAt(words, at)
   // In "does not want to" and "no quiere" the word negates a verb; alone ("says no") it is an answer.
   return found?.concept === 'decline' && found.length === 1 && isBareNo(words, at, vocab) ? null : found

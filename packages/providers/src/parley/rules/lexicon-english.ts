@@ -1,6 +1,11 @@
 import type { Lexicon } from './lexicon.ts'
 import { phrases } from './phrase-matcher.ts'
 
+const OTHER_DATE =
+  'another day,another date,another weekday,other day,other days,other dates,different day,different date,different days,some other day'
+const OTHER_TIME =
+  'another time,other time,other times,another hour,different time,different times,different hour,some other time'
+
 export const ENGLISH: Lexicon = {
   grammar: new Set(
     phrases(`a,an,the,this,that,these,those,i,me,my,mine,we,us,our,you,your,yours,he,she,it,its,they,them,their,his,her,
@@ -125,6 +130,8 @@ export const ENGLISH: Lexicon = {
     ],
     date: [phrases('date,dates,day,weekday,day of the week'), []],
     time: [phrases('time,times,time of day,hour'), []],
+    'other date': [phrases(OTHER_DATE), phrases(OTHER_DATE)],
+    'other time': [phrases(OTHER_TIME), phrases(OTHER_TIME)],
     name: [
       phrases('name,names,full name,first name,last name,surname,their name,identify themselves,who they are'),
       [],

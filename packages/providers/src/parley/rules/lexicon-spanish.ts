@@ -1,6 +1,9 @@
 import type { Lexicon } from './lexicon.ts'
 import { phrases } from './phrase-matcher.ts'
 
+const OTHER_DATE = 'otro dia,otra fecha,otros dias,otras fechas,dia distinto,dia diferente,distinto dia,fecha distinta'
+const OTHER_TIME = 'otra hora,otras horas,otro horario,otros horarios,hora distinta,hora diferente'
+
 export const SPANISH: Lexicon = {
   grammar: new Set(
     phrases(`el,la,los,las,lo,un,una,unos,unas,yo,me,mi,mis,mio,mia,nos,nuestro,nuestra,tu,tus,te,ti,usted,ustedes,su,sus,se,
@@ -101,6 +104,8 @@ export const SPANISH: Lexicon = {
     ],
     date: [phrases('fecha,fechas,dia,dia de la semana'), []],
     time: [phrases('hora,hora del dia'), []],
+    'other date': [phrases(OTHER_DATE), phrases(OTHER_DATE)],
+    'other time': [phrases(OTHER_TIME), phrases(OTHER_TIME)],
     name: [
       phrases(
         'nombre,nombres,nombre completo,apellido,apellidos,nombre y apellidos,se identifica,quien es,como se llama',

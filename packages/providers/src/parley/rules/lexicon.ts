@@ -14,6 +14,8 @@ export type Concept =
   | 'keys'
   | 'date'
   | 'time'
+  | 'other date'
+  | 'other time'
   | 'name'
   | 'email'
   | 'details'

@@ -100,6 +100,9 @@ function conceptIn(alternative: Alternative, concept: Concept, turn: Turn): numb
   }
   if (concept === 'name' || concept === 'details') return isStatement(turn) ? STATEMENT : 0
   if (concept === 'email') return turn.text.includes('@') || /\b(arroba|at)\b/i.test(turn.text) ? 1 : 0
+  // A caller who names a day where something else was asked wants another day.
+  if (concept === 'other date' || concept === 'other time')
+    return turn.concepts.has(concept) ? 1 : turn.concepts.has(concept === 'other date' ? 'date' : 'time') ? SYNONYM : 0
   if (!turn.concepts.has(concept)) return 0
   return (concept === 'agree' || concept === 'decline') && !turn.plain ? ANSWER_WITH_MORE : 1
 }

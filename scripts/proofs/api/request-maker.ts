@@ -124,7 +124,7 @@ export class RequestMaker {
       target: search === '' ? path : `${path}?${search}`,
       headers: {
         authorization: `Bearer ${this.#api.keys.admin}`,
-        ...(keyed && { 'idempotency-key': this.#idempotencyKey() }),
+        ...(keyed && { 'idempotency-key': kind === 'valid' ? this.#newKey() : this.#idempotencyKey() }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       body: body === undefined ? null : JSON.stringify(body),
@@ -134,12 +134,21 @@ export class RequestMaker {
 
   /** Mostly a new key, sometimes one that was sent before, usually with another request. */
   #idempotencyKey(): string {
-    return this.#keys > 0 && this.#below(20) === 0 ? `proof-${this.#below(this.#keys)}` : `proof-${this.#keys++}`
+    return this.#keys > 0 && this.#below(20) === 0 ? keyOfNumber(this.#below(this.#keys)) : this.#newKey()
+  }
+
+  #newKey(): string {
+    return keyOfNumber(this.#keys++)
   }
 
   #below(limit: number): number {
     return randomBelow(this.#random, limit)
   }
+}
+
+/** At least 8 characters, as an Idempotency-Key must have. */
+function keyOfNumber(number: number): string {
+  return `proof-${String(number).padStart(6, '0')}`
 }
 
 function keyOf(operation: Operation, part: Part): string {

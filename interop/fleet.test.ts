@@ -20,6 +20,7 @@ const SHORT: readonly (readonly [string, readonly string[]])[] = [
   ['steady-talk', ['load.calls=2', 'load.ramp_s=0', 'load.hold_s=4', 'load.drain_s=3']],
   ['barge-in', ['load.calls=2', 'load.ramp_s=0', 'load.hold_s=4', 'load.drain_s=3']],
   ['soak', ['load.calls=2', 'load.ramp_s=0', 'load.hold_s=4', 'load.drain_s=3']],
+  ['long-talk', ['load.calls=2', 'load.ramp_s=0', 'load.hold_s=4', 'load.drain_s=3']],
 ]
 /** On a busy machine: what only a quiet one can judge. */
 const LENIENT = ['goals={}', 'checks.reply_ms=15000', 'checks.gap_ms=200']

@@ -1,6 +1,13 @@
 import { join } from 'node:path'
 
-export const SHIPPED_SCENARIOS = ['answer-storm', 'steady-talk', 'barge-in', 'set-up-and-tear-down', 'soak'] as const
+export const SHIPPED_SCENARIOS = [
+  'answer-storm',
+  'steady-talk',
+  'barge-in',
+  'set-up-and-tear-down',
+  'soak',
+  'long-talk',
+] as const
 
 /** Path of a scenario that ships with this package; null: none has this name. */
 export function shippedScenario(name: string): string | null {

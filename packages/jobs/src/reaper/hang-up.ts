@@ -3,6 +3,7 @@ import { type Ms, type Semaphore, sleepUntil, type Time, withDeadline } from '@p
 import {
   type Database,
   intendEffect,
+  type JsonObject,
   type LostRun,
   type Queries,
   StoreError,
@@ -95,11 +96,24 @@ export async function storeReply(tx: Queries, run: LostRun, { reply, effectId }:
 }
 
 function requestOf(farEnd: FarEnd, { dialog, dial, phone_state }: LostRun): (() => Promise<FarEndReply>) | null {
-  if (dialog !== null) return () => farEnd.bye(dialog)
+  if (dialog !== null)
+    return () => {
+      const reply = farEnd.bye(dialog)
+      // What else may ring is cancelled beside it; only the BYE shows that the answered call is over.
+      for (const attempt of earlierAttempts(dial)) void farEnd.cancel(attempt)
+      return reply
+    }
   if (dial === null) return null
   if (phone_state !== 'active' && phone_state !== 'terminating') return () => farEnd.cancel(dial)
   // The response to a CANCEL does not show that an answered call is over (RFC 3261 section 9).
   return async () => ({ ...(await farEnd.cancel(dial)), confirmed: false })
+}
+
+/** INVITEs of the same call to targets before the one that answered (`InviteAttempt` of the SIP room). */
+function earlierAttempts(dial: JsonObject | null): JsonObject[] {
+  const earlier = dial?.earlier
+  if (!Array.isArray(earlier)) return []
+  return earlier.filter(attempt => typeof attempt === 'object' && attempt !== null && !Array.isArray(attempt))
 }
 
 /** Records a send before it happens. Null: the database cannot be written now. */

@@ -261,6 +261,35 @@ describe('the call of a dead engine', () => {
     expect(await permits()).toBe(0)
   })
 
+  it('an answered call of a dead engine is hung up, and its earlier targets, which may still ring, are cancelled', async () => {
+    const [first, second] = [{ callId: 'first' }, { callId: 'second' }]
+    const run = await harness.run({ moves: ACTIVE, dial: { ...DIAL, earlier: [first, second] }, dialog: DIALOG })
+    await harness.kill(run)
+    const far = farEnd(OK, 'nothing')
+    await (await rested({ farEnd: far })).round()
+    expect(await harness.ended(run.run_id)).toMatchObject({ state: 'failed', outcome: { detail: 'engine_lost' } })
+    expect(far.asked).toEqual([
+      ['BYE', DIALOG],
+      ['CANCEL', first],
+      ['CANCEL', second],
+    ])
+    expect(await harness.effects(run.run_id)).toMatchObject([{ state: 'succeeded', receipts: [{ confirmed: true }] }])
+  })
+
+  it('cancelled earlier targets do not confirm that an answered call is over', async () => {
+    const run = await harness.run({ moves: ACTIVE, dial: { ...DIAL, earlier: [{ callId: 'first' }] }, dialog: DIALOG })
+    await harness.kill(run)
+    const far = farEnd('nothing', OK)
+    await (await rested({ farEnd: far, database: renewedAgo(10_000) })).round()
+    await vi.waitFor(() => expect(far.asked.map(([method]) => method)).toEqual(['BYE', 'CANCEL']), SOON)
+    harness.time.advance(17_999)
+    await settle()
+    expect(await permits()).toBe(1)
+    harness.time.advance(1)
+    await harness.ended(run.run_id)
+    expect(await harness.effects(run.run_id)).toMatchObject([{ state: 'uncertain', receipts: [{ confirmed: false }] }])
+  })
+
   it('an unanswered call of a dead engine is cancelled', async () => {
     const run = await harness.run({ moves: RINGING, dial: DIAL })
     await harness.kill(run)

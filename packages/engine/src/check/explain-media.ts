@@ -45,8 +45,8 @@ export function explainMedia(
   return problem(
     'call',
     'media_refused',
-    `${answer} The offer had ${isSecure ? 'SRTP' : 'plain RTP'} with ${codecs.join(', ')}.`,
-    'Compare it with what the carrier documents: codecs, SRTP suites (AES_CM_128_HMAC_SHA1_80, _32, AES_256_CM_HMAC_SHA1_80), packet times.',
+    `${answer} The offer had ${isSecure ? `SRTP (${offeredSuites(messages).join(', ')})` : 'plain RTP'} with ${codecs.join(', ')}.`,
+    'Compare it with what the carrier documents: codecs, SRTP suites, packet times.',
   )
 }
 
@@ -54,6 +54,12 @@ function refusalText(end: LegEnd): string {
   return end.sipStatus !== null && end.sipStatus >= 300
     ? `The INVITE was answered ${end.sipStatus} ${end.reason}.`
     : `The INVITE was answered, and its session description cannot be used: ${end.detail}.`
+}
+
+/** Suites of the last INVITE's session description (RFC 4568 section 9.1). */
+function offeredSuites({ invites }: CallMessages): string[] {
+  const offer = Buffer.from(invites.at(-1)?.body ?? []).toString('latin1')
+  return [...offer.matchAll(/^a=crypto:\d+ +(\S+)/gm)].map(([, suite]) => suite!)
 }
 
 /** Transport of the audio in the last session description of the far end; undefined: there is none, or it refuses the audio. */

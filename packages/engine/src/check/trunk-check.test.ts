@@ -299,7 +299,10 @@ describe('refusals of the media', () => {
 
   it('a carrier that refuses every offer', async () => {
     const carrier = await carriers.carrier({ tls: identity, onInvite: session => session.reject(488) })
-    expect(only(await check({ details: over(carrier.port('tls')) }))).toMatchObject({ problem: 'media_refused' })
+    expect(only(await check({ details: over(carrier.port('tls')) }))).toMatchObject({
+      problem: 'media_refused',
+      text: expect.stringContaining('SRTP (AES_CM_128_HMAC_SHA1_80, AES_CM_128_HMAC_SHA1_32) with PCMU'),
+    })
   })
 })
 

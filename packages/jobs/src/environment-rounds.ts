@@ -90,13 +90,18 @@ export abstract class EnvironmentRounds<Item> {
     try {
       for (;;) {
         const isStopping = this.#isClosing || this.#isTurnOver(startedAt)
-        const places = itemsAtOnce - underWay.size
+        const wereUnderWay = underWay.size
+        const places = itemsAtOnce - wereUnderWay
         const items = isStopping || places === 0 ? [] : await this.take(scope, places)
         for (const item of items) {
           const done = this.carryOut(item).finally(() => underWay.delete(done))
           underWay.add(done)
         }
-        if (underWay.size === 0) return isStopping
+        if (underWay.size === 0) {
+          // What ended during the look may have made other work due.
+          if (wereUnderWay > 0 && !isStopping) continue
+          return isStopping
+        }
         await this.#anyEnds(underWay, underWay.size < itemsAtOnce && !isStopping)
       }
     } finally {

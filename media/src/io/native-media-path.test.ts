@@ -74,6 +74,25 @@ describe.skipIf(missing)(`the native media path${note}`, () => {
     expect(native.core.rtcpMux).toBe(true)
   })
 
+  it.each(SRTP_SUITES)(
+    'a peer that goes on from a private address after a pause is heard on both paths, and neither sends anything there (%s)',
+    suite => {
+      const destinations = (isExcluded: boolean) => {
+        const { portable, native } = play(1, 600, CLEAN, suite, (step, _rigs, trace) => {
+          if (step === 20 && isExcluded) trace.exclude({ ipv4: 0x0a00_0000, prefixBits: 8 })
+          if (step === 100) trace.pausePeer(50)
+          if (step === 130) trace.movePeer(0x0a00_0007)
+        })
+        expect(native.core.statistics().packetsReceived).toBeGreaterThan(500)
+        expect(native.core.statistics().sourcesRefused).toBe(isExcluded ? 2 : 0)
+        expect(native.destinations).toEqual(portable.destinations)
+        return [...native.destinations]
+      }
+      expect(destinations(false)).toEqual([0xc000_0209, 0x0a00_0007])
+      expect(destinations(true)).toEqual([0xc000_0209])
+    },
+  )
+
   it('one changed bit of a replay window is found', () => {
     const change = () =>
       play(1, 300, CLEAN, 'AES_CM_128_HMAC_SHA1_80', (step, { native }, trace) => {

@@ -28,11 +28,12 @@ export interface Ipv4Network {
   readonly prefixBits: number
 }
 
+export function isInIpv4Network(ipv4: number, { ipv4: network, prefixBits }: Ipv4Network): boolean {
+  // A shift by 32 would be none.
+  return prefixBits === 0 || (ipv4 ^ network) >>> (32 - prefixBits) === 0
+}
+
 export function isInIpv4Networks(ipv4: number, networks: readonly Ipv4Network[]): boolean {
-  for (let i = 0; i < networks.length; i++) {
-    const { ipv4: network, prefixBits } = networks[i]!
-    // A shift by 32 would be none.
-    if (prefixBits === 0 || (ipv4 ^ network) >>> (32 - prefixBits) === 0) return true
-  }
+  for (let i = 0; i < networks.length; i++) if (isInIpv4Network(ipv4, networks[i]!)) return true
   return false
 }

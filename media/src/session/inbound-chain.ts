@@ -114,11 +114,12 @@ export class InboundChain {
 
   /** Applies new parameters; returns whether the peer's key changed. */
   apply(nowMs: Ms, parameters: AppliedParameters): boolean {
-    const { remote, srtp, remoteReachable: reachable = true, learnFrom = [], exactSource = false } = parameters
+    const { remote, srtp, remoteReachable: reachable = true, learnFrom = [], sourceRules = [] } = parameters
     const keyChanged = this.keys.apply(nowMs, srtp?.receive ?? null)
     const ipv4 = remote === null ? 0 : (parseIpv4(remote.address) ?? 0)
     const port = remote === null || ipv4 === 0 ? 0 : remote.port
-    this.latch.announce({ ipv4, port, secure: srtp !== null, reachable, learnFrom, exact: exactSource })
+    const exact = parameters.exactSource === true
+    this.latch.announce({ ipv4, port, secure: srtp !== null, reachable, learnFrom, sourceRules, exact })
     this.#learnPayloadTypes(parameters)
     const hears = parameters.direction === 'sendrecv' || parameters.direction === 'recvonly'
     if (hears !== (this.#state.hearingUntilMs === Number.POSITIVE_INFINITY)) this.stream.hold(!hears)

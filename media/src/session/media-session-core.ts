@@ -236,6 +236,7 @@ export class MediaSessionCore {
       intervals: this.#intervals.intervals,
       concealedSamples: stream.concealedSamples,
       mediaConflicts: this.#inbound.latch.conflicts,
+      sourcesRefused: this.#inbound.latch.refused + this.#rtcp.sourcesRefused,
       rejected: {
         unauthenticated: counters.unauthenticated,
         replayed: counters.replayed,

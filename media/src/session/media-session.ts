@@ -2,6 +2,7 @@ import type { AudioFormat, Ms, SampleRateHz, Samples } from '@parley/kernel'
 import type { CodecName } from '../codec/codecs.ts'
 import type { LowPassDesign } from '../dsp/windowed-sinc.ts'
 import type { Ipv4Network } from '../packet-io/ipv4.ts'
+import type { SourceRule } from './followed-sources.ts'
 
 export type MediaDirection = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
 
@@ -22,6 +23,11 @@ export interface MediaParameters {
    * NAT, whose description names its private address. Default none.
    */
   readonly learnFrom?: readonly Ipv4Network[]
+  /**
+   * Which sources may be sent to although `remote` and `remoteRtcp` name another place: the first rule that holds for a
+   * source decides, and a source without a rule is followed. Default: all are.
+   */
+  readonly sourceRules?: readonly SourceRule[]
   /** Whether packets are accepted from exactly `remote` alone, also the first; default false. For peers on this machine. */
   readonly exactSource?: boolean
   /** The peer's RTCP address (RFC 3605); default the port above `remote`. */
@@ -278,6 +284,8 @@ export interface MediaStatistics {
    * took its place back.
    */
   readonly mediaConflicts: number
+  /** How often RTP or RTCP began to come from another source to which nothing may be sent (`sourceRules`). */
+  readonly sourcesRefused: number
   /**
    * Packets that failed authentication, were replayed, or came from a source that is not the latched one; none of them
    * changed any state.

@@ -14,6 +14,7 @@ import {
 import { RtcpScheduler } from '../rtp/rtcp-scheduler.ts'
 import { SRTP_CLEAR_RTCP } from '../srtp/srtp-result.ts'
 import { FarEndReports } from './far-end-reports.ts'
+import { FollowedSources } from './followed-sources.ts'
 import type { InboundChain } from './inbound-chain.ts'
 import type { OutboundChain } from './outbound-chain.ts'
 import type { AppliedParameters } from './session-protocol.ts'
@@ -43,6 +44,7 @@ export class RtcpReports {
   /** Whether reports go over the RTP port. */
   isMuxed = false
   readonly farEnd = new FarEndReports()
+  readonly #followed = new FollowedSources()
   readonly #options: RtcpReportsOptions
   readonly #cname: Uint8Array
   readonly #block = new ReportBlock()
@@ -65,7 +67,7 @@ export class RtcpReports {
 
   /** Sets the peer's address from offer/answer. */
   apply(nowMs: Ms, parameters: AppliedParameters): void {
-    const { remote, remoteRtcp, rtcpMux = false, remoteReachable = true, srtp } = parameters
+    const { remote, remoteRtcp, rtcpMux = false, remoteReachable = true, sourceRules = [], srtp } = parameters
     const rtcp = remoteRtcp ?? (remote === null || remote.port === 0 ? null : { ...remote, port: remote.port + 1 })
     this.#secure = srtp !== null
     this.isMuxed = rtcpMux
@@ -73,7 +75,13 @@ export class RtcpReports {
     this.#announcedIpv4 = (rtcp === null ? null : parseIpv4(rtcp.address)) ?? 0
     this.#announcedPort = rtcp === null || this.#announcedIpv4 === 0 ? 0 : rtcp.port
     this.#heardPort = 0
+    this.#followed.apply(sourceRules)
     this.#schedule ??= new RtcpScheduler(this.#options.random, nowMs, this.#options.schedule)
+  }
+
+  /** How often reports began to come from another source that nothing may be sent to. */
+  get sourcesRefused(): number {
+    return this.#followed.refused
   }
 
   /** Address to which reports are sent. */
@@ -122,10 +130,7 @@ export class RtcpReports {
       return
     }
     inbound.alive(nowMs)
-    if (ownPort && port >= LOWEST_PEER_PORT) {
-      this.#heardIpv4 = ipv4
-      this.#heardPort = port
-    }
+    if (ownPort) this.#follow(ipv4, port)
     const { ssrc, clockRate } = outbound
     if (this.farEnd.read(received, ssrc, this.#wallClock(nowMs), counters.packetsSent, clockRate / 1000))
       outbound.reportLoss(this.farEnd.recentLoss)
@@ -133,6 +138,14 @@ export class RtcpReports {
       this.#lastSenderReport = received.ntpMiddle
       this.#lastSenderReportAtMs = nowMs
     }
+  }
+
+  /** Reports go to the source of the last report from now on. */
+  #follow(ipv4: number, port: number): void {
+    if (port === this.#heardPort && ipv4 === this.#heardIpv4) return
+    if (port < LOWEST_PEER_PORT || !this.#followed.allows(ipv4, port)) return
+    this.#heardIpv4 = ipv4
+    this.#heardPort = port
   }
 
   /**

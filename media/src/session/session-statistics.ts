@@ -33,6 +33,7 @@ export function noStatistics(): MediaStatistics {
     intervals: [],
     concealedSamples: 0,
     mediaConflicts: 0,
+    sourcesRefused: 0,
     rejected: { unauthenticated: 0, replayed: 0, foreign: 0, malformed: 0 },
     heardOverrunSamples: 0,
     missedSlots: 0,

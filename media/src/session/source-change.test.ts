@@ -108,6 +108,29 @@ describe('a peer behind a NAT', () => {
   })
 })
 
+describe('verified packets from a source that nothing may be sent to', () => {
+  it('are heard, but neither audio nor reports go there, and their sources are counted', async () => {
+    const call = await VirtualCall.start()
+    const [peer, elsewhere] = [parseIpv4('192.0.2.1')!, parseIpv4('198.51.100.1')!]
+    call.apply({
+      b: {
+        remote: { address: '198.51.100.1', port: 4000 },
+        sourceRules: [{ ipv4: peer, prefixBits: 32, isFollowed: false }],
+      },
+    })
+    const destinations = new Set<number>()
+    call.network.onSend = (from, _packet, _length, ipv4) => {
+      if (from.ipv4 === parseIpv4('192.0.2.2')) destinations.add(ipv4)
+    }
+    call.a.talking = true
+    call.run(10_000)
+    expect(call.b.listener.brokenAt).toBe(-1)
+    expect(call.b.listener.heard).toBeGreaterThan(70_000)
+    expect([...destinations]).toEqual([elsewhere])
+    expect((await call.b.session.statistics()).sourcesRefused).toBe(2)
+  })
+})
+
 describe('long packets', () => {
   it.each([70, 100, 120])('packets of %d ms are heard without a gap', async ms => {
     const call = await afterSilence()

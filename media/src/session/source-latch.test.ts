@@ -142,6 +142,54 @@ describe('source latch, a peer behind a NAT', () => {
   })
 })
 
+describe('a source that nothing may be sent to', () => {
+  const sourceRules = [
+    { ipv4: 0xc0a8_0100, prefixBits: 28, isFollowed: true },
+    { ipv4: 0xc0a8_0000, prefixBits: 16, isFollowed: false },
+    { ipv4: PEER, prefixBits: 32, ports: { from: 30_000, to: 30_999 }, isFollowed: false },
+  ]
+
+  it('SRTP from there is heard and never answered, neither before another source nor after its silence; each source counts once', () => {
+    const latch = new SourceLatch()
+    latch.announce({ ...announced(4000, true), sourceRules })
+    for (const at of [0, 20, 40]) expect(latch.hear(at, PRIVATE + 16, 5000, 7, at, true)).toBe(true)
+    expect([latch.ipv4, latch.port, latch.refused]).toEqual([PEER, 4000, 1])
+    latch.hear(60, PEER, 4711, 7, 60, true)
+    for (const at of [1000, 1020]) latch.hear(at, PEER, 30_002, 7, at, true)
+    expect([latch.ipv4, latch.port, latch.refused]).toEqual([PEER, 4711, 2])
+    latch.hear(2000, PRIVATE, 5000, 7, 100, true)
+    expect([latch.ipv4, latch.port, latch.refused]).toEqual([PRIVATE, 5000, 2])
+  })
+
+  it('the announced address is answered from its announced port whatever the rules say', () => {
+    for (const secure of [true, false]) {
+      const latch = new SourceLatch()
+      latch.announce({ ...announced(30_002, secure), sourceRules })
+      expect(latch.hear(0, PEER, 30_002, 7, 1, true)).toBe(true)
+      expect([latch.port, latch.refused]).toEqual([30_002, 0])
+    }
+  })
+
+  it('plain RTP from there is refused, as the first source and as a successor', () => {
+    const first = new SourceLatch()
+    first.announce({ ...announced(4000), sourceRules })
+    expect(first.hear(0, PEER, 30_002, 7, 1, true)).toBe(false)
+    expect([first.port, first.refused]).toEqual([4000, 1])
+    const successor = new SourceLatch()
+    successor.announce({ ...announced(4000), sourceRules })
+    successor.hear(0, PEER, 4711, 7, 1, true)
+    expect(stream(successor, { port: 30_002, ssrc: 8 }, 20, 2000)).toEqual([])
+    expect([successor.port, successor.refused]).toEqual([4711, 1])
+  })
+
+  it('a peer behind a NAT is not learnt at its private address itself', () => {
+    const latch = new SourceLatch()
+    latch.announce({ ...announced(4000, false, PRIVATE + 16), reachable: false, sourceRules })
+    expect(latch.hear(0, PRIVATE + 16, 4000, 7, 1, true)).toBe(false)
+    expect(latch.port).toBe(0)
+  })
+})
+
 describe('source latch, SRTP (packets that verified)', () => {
   it('SRTP is sent to the address of the first verified packet, and moves to another only after silence', () => {
     const latch = new SourceLatch()

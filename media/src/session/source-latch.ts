@@ -2,6 +2,7 @@ import type { Ms, Seq16 } from '@parley/kernel'
 import { type Ipv4Network, isInIpv4Networks } from '../packet-io/ipv4.ts'
 import { wordsClass } from '../page/words.ts'
 import { LOWEST_PEER_PORT } from '../ports/peer-ports.ts'
+import { FollowedSources, type SourceRule } from './followed-sources.ts'
 
 /**
  * A secure peer that was silent this long at its old address may continue from a new one, because its NAT has dropped
@@ -27,6 +28,8 @@ interface AnnouncedSource {
   readonly exact?: boolean
   /** Addresses besides the announced one whose first packet is accepted: of a peer behind a NAT. */
   readonly learnFrom: readonly Ipv4Network[]
+  /** Which sources besides the announced address may be sent to; default all. */
+  readonly sourceRules?: readonly SourceRule[]
 }
 
 export const LatchWords = wordsClass('ipv4', 'port', 'secure', 'latched', 'ssrc', 'lastMs', 'nextPackets')
@@ -42,10 +45,13 @@ export const LatchWords = wordsClass('ipv4', 'port', 'secure', 'latched', 'ssrc'
  *
  * SRTP: the tag identifies the sender, not the address. Only packets that verified get here; the first one latches where
  * we send, and another source is followed only when the latched one has fallen silent.
+ *
+ * Both: a source that the rules exclude is never sent to.
  */
 export class SourceLatch {
   /** How often a source that had been replaced took its place back. */
   conflicts = 0
+  readonly #followed = new FollowedSources()
   #announced: AnnouncedSource = { ipv4: 0, port: 0, secure: false, reachable: true, learnFrom: [] }
   readonly #state: InstanceType<typeof LatchWords>
   /** The source before the last change, until #formerUntilMs. */
@@ -71,6 +77,11 @@ export class SourceLatch {
     return this.#state.port
   }
 
+  /** How often another source began that nothing may be sent to. */
+  get refused(): number {
+    return this.#followed.refused
+  }
+
   /**
    * Sets the peer's address from offer/answer. The next packet may latch again, because the peer may have moved. As long
    * as the description names the same place, sending continues to the latched source.
@@ -80,6 +91,7 @@ export class SourceLatch {
     const before = this.#announced
     const same = this.#isLatched && ipv4 === before.ipv4 && port === before.port && secure === before.secure
     this.#announced = announced
+    this.#followed.apply(announced.sourceRules ?? [])
     this.#state.secure = secure ? 1 : 0
     this.#state.latched = 0
     this.#state.nextPackets = 0
@@ -103,17 +115,18 @@ export class SourceLatch {
    */
   hear(nowMs: Ms, ipv4: number, port: number, ssrc: number, sequence: Seq16, isNegotiated: boolean): boolean {
     if (this.#announced.secure) {
-      const same = ipv4 === this.#state.ipv4 && port === this.#state.port
-      const mayLatch = !this.#isLatched || same || nowMs - this.#state.lastMs > SECURE_REBIND_MS
-      if (mayLatch && port >= LOWEST_PEER_PORT) {
+      const mayLatch = !this.#isLatched || nowMs - this.#state.lastMs > SECURE_REBIND_MS
+      if (port >= LOWEST_PEER_PORT && (this.#isSentTo(ipv4, port) || (mayLatch && this.#followed.allows(ipv4, port)))) {
         this.#latch(ipv4, port, ssrc)
         this.#state.lastMs = nowMs
       }
       return true
     }
     if (port < LOWEST_PEER_PORT || (this.#announced.exact === true && port !== this.#announced.port)) return false
-    if (!this.#isLatched) this.#latch(ipv4, port, ssrc)
-    else if (port !== this.#state.port || ssrc !== this.#state.ssrc) {
+    if (!this.#isLatched) {
+      if (!this.#isSentTo(ipv4, port) && !this.#followed.allows(ipv4, port)) return false
+      this.#latch(ipv4, port, ssrc)
+    } else if (port !== this.#state.port || ssrc !== this.#state.ssrc) {
       const takes = this.#returns(nowMs, port, ssrc) || this.#succeeds(nowMs, port, ssrc, sequence, isNegotiated)
       if (!takes) return false
       this.#latch(ipv4, port, ssrc)
@@ -125,6 +138,10 @@ export class SourceLatch {
 
   get #isLatched(): boolean {
     return this.#state.latched !== 0
+  }
+
+  #isSentTo(ipv4: number, port: number): boolean {
+    return ipv4 === this.#state.ipv4 && port === this.#state.port
   }
 
   #returns(nowMs: Ms, port: number, ssrc: number): boolean {
@@ -141,6 +158,7 @@ export class SourceLatch {
     this.#nextSsrc = ssrc
     this.#nextSequence = (sequence + 1) & 0xffff
     if (this.#state.nextPackets < SUCCESSION_PACKETS || nowMs - this.#state.lastMs < SUCCESSION_SILENCE_MS) return false
+    if (port !== this.#state.port && !this.#followed.allows(this.#state.ipv4, port)) return false
     this.#formerPort = this.#state.port
     this.#formerSsrc = this.#state.ssrc
     this.#formerUntilMs = nowMs + RETURN_MS

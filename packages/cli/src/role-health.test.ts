@@ -71,6 +71,17 @@ it('a process without the API serves metrics of its calls at /metrics', async ()
   expect(await (await get('/metrics')).text()).toContain('parley_calls_live 4')
 })
 
+it('the metrics count the media conflicts and the refused media sources of ended calls', async () => {
+  const metrics = new RoleMetrics()
+  const statistics = { mediaConflicts: 2, sourcesRefused: 3 }
+  const report = { end: { media: { statistics } } } as CallRecordEnd['report']
+  for (const end of [ENDED, { ...ENDED, report }, { ...ENDED, report }]) metrics.callEnded(end)
+  const get = await serve({ metrics })
+  const lines = (await (await get('/metrics')).text()).split('\n')
+  expect(lines).toContain('parley_media_conflicts_total 4')
+  expect(lines).toContain('parley_media_sources_refused_total 6')
+})
+
 it('the metrics of trunks are the calls that reached one, their failures by status and what answered OPTIONS', async () => {
   const metrics = new RoleMetrics()
   metrics.watchTrunks(() => ({

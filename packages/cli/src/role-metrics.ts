@@ -50,6 +50,12 @@ export class RoleMetrics {
     registers: [this.registry],
   })
 
+  readonly #sourcesRefused = new Counter({
+    name: 'parley_media_sources_refused_total',
+    help: 'Other sources of the media of calls that were not answered, because they were private, link-local or our own addresses',
+    registers: [this.registry],
+  })
+
   readonly #trunkCalls = new Counter({
     name: 'parley_trunk_calls_total',
     help: 'Ended calls that reached a trunk, by direction and whether they were answered; their ratio is the ASR',
@@ -96,7 +102,9 @@ export class RoleMetrics {
   callEnded(end: CallRecordEnd): void {
     const { state, outcome, connectedMs, report } = end
     if (end.reachedTrunk) this.#trunkCall(end)
-    this.#mediaConflicts.inc(report?.end.media?.statistics.mediaConflicts ?? 0)
+    const media = report?.end.media?.statistics
+    this.#mediaConflicts.inc(media?.mediaConflicts ?? 0)
+    this.#sourcesRefused.inc(media?.sourcesRefused ?? 0)
     this.#ended.inc({ state, outcome: outcome ?? 'none' })
     if (connectedMs !== null) this.#connected.observe(connectedMs / 1000)
   }

@@ -1,4 +1,5 @@
 import type { MediaParameters } from '@parley/media'
+import { FollowedSources, parseIpv4 } from '@parley/media/testing'
 import { parseIpNetwork } from '@parley/sip'
 import { describe, expect, it } from 'vitest'
 import { type LegDestinations, permitDestination } from './media-destinations.ts'
@@ -8,6 +9,7 @@ const destinations: LegDestinations = {
   localNetworks: [parseIpNetwork('10.1.0.0/16')!],
   sources: [parseIpNetwork('172.16.5.0/24')!, parseIpNetwork('2001:db8::/32')!],
   isOwnSocket: (address, port) => address === '203.0.113.9' && port === 10_000,
+  ownPorts: [{ address: '203.0.113.9', from: 10_000, to: 19_999 }],
   signallingAddress: () => '198.51.100.7',
 }
 
@@ -41,7 +43,9 @@ describe('where media is sent', () => {
 
   it('public addresses are allowed, and nothing is learnt for them', () => {
     for (const address of ['198.51.100.7', '172.32.0.1', '100.128.0.1', '203.0.113.9']) {
-      expect(permitted(address)).toEqual(parameters(address))
+      expect(permitted(address)).toMatchObject({ remote: { address } })
+      expect(Object.keys(permitted(address))).not.toContain('learnFrom')
+      expect(permitted(address).remoteReachable).toBeUndefined()
     }
   })
 
@@ -73,10 +77,57 @@ describe('where media is sent', () => {
   })
 })
 
+describe('sources that are answered though no description named them', () => {
+  function follows(address: string, port = 20_000, of: MediaParameters = permitted('198.51.100.7')): boolean {
+    const sources = new FollowedSources()
+    sources.apply(of.sourceRules ?? [])
+    return sources.allows(parseIpv4(address)!, port)
+  }
+
+  it('are public, in the local networks or those of the trunk, or the peer of the signalling', () => {
+    for (const address of ['198.51.100.99', '172.32.0.1', '10.1.2.3', '172.16.5.9']) expect(follows(address)).toBe(true)
+    for (const address of ['10.2.0.1', '172.16.6.1', '192.168.1.5', '100.64.0.1', '127.0.0.1', '169.254.169.254'])
+      expect(follows(address)).toBe(false)
+    const result = permitDestination(parameters('198.51.100.7'), {
+      ...destinations,
+      signallingAddress: () => '192.168.1.5',
+    })
+    expect(result.ok && follows('192.168.1.5', 20_000, result.parameters)).toBe(true)
+  })
+
+  it('are not ports of our own, even where our address lies in a local network', () => {
+    expect(follows('203.0.113.9', 10_002)).toBe(false)
+    expect(follows('203.0.113.9', 20_000)).toBe(true)
+    const ownPorts = [{ address: '10.1.0.1', from: 10_000, to: 19_999 }]
+    const result = permitDestination(parameters('198.51.100.7'), { ...destinations, ownPorts })
+    expect(result.ok && follows('10.1.0.1', 10_002, result.parameters)).toBe(false)
+  })
+
+  it('are limited as well while the peer has no address', () => {
+    const result = permitDestination({ ...parameters('198.51.100.7'), remote: null }, destinations)
+    expect(result.ok && follows('192.168.1.5', 20_000, result.parameters)).toBe(false)
+  })
+})
+
+it('a caller whose packets come from a source that is not answered is heard, and gets audio at the address of its SDP alone', async () => {
+  const line = new VirtualLine()
+  line.a.context = { ...line.a.context, mediaAddressFor: () => '198.51.100.1' }
+  const ownPorts = [{ address: '192.0.2.1', from: 1024, to: 65_535 }]
+  line.b.limitMedia({ localNetworks: [], isOwnSocket: () => false, ownPorts })
+  const destinations = new Set<number>()
+  line.packets.onSend = (from, _packet, _length, ipv4) => {
+    if (from.ipv4 === parseIpv4('192.0.2.2')) destinations.add(ipv4)
+  }
+  await line.dial()
+  await line.pass(10_000)
+  expect([...destinations]).toEqual([parseIpv4('198.51.100.1')])
+  expect(await line.b.leg?.statistics()).toMatchObject({ sourcesRefused: 2 })
+})
+
 describe('a call to an address that gets no media', () => {
   it('an offer of such an address is refused with 488 and a Warning that names it', async () => {
     const line = new VirtualLine()
-    line.b.limitMedia({ localNetworks: [], isOwnSocket: address => address === '192.0.2.1' })
+    line.b.limitMedia({ localNetworks: [], isOwnSocket: address => address === '192.0.2.1', ownPorts: [] })
     await line.dial()
     await line.pass(1000)
     expect(line.a.end).toMatchObject({ cause: 'rejected', sipStatus: 488, answered: false })
@@ -87,7 +138,7 @@ describe('a call to an address that gets no media', () => {
 
   it('an answer with such an address ends the call', async () => {
     const line = new VirtualLine()
-    line.a.limitMedia({ localNetworks: [], isOwnSocket: address => address === '192.0.2.2' })
+    line.a.limitMedia({ localNetworks: [], isOwnSocket: address => address === '192.0.2.2', ownPorts: [] })
     await line.dial()
     await line.pass(2000)
     expect(line.a.end).toMatchObject({ cause: 'media-refused', answered: false })

@@ -1,12 +1,21 @@
 import { LOWEST_PEER_PORT, type MediaParameters } from '@parley/media'
 import { type IpNetwork, isInNetworks, parseIpNetwork } from '@parley/sip'
 
+/** An address with its first and last port. */
+interface OwnPorts {
+  readonly address: string
+  readonly from: number
+  readonly to: number
+}
+
 /** Where an endpoint may send media. */
 export interface MediaDestinations {
   /** Private networks that its peers may be in. */
   readonly localNetworks: readonly IpNetwork[]
   /** Whether a socket of this endpoint has the address. */
   readonly isOwnSocket: (address: string, port: number) => boolean
+  /** Addresses of this endpoint, each with the ports that its sockets have or may get. */
+  readonly ownPorts: readonly OwnPorts[]
 }
 
 /** The destinations of one leg. */
@@ -29,13 +38,14 @@ const LINK_LOCAL = networks('169.254.0.0/16')
 const PRIVATE = networks('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '127.0.0.0/8')
 
 /**
- * The parameters with the limits on where media is sent. A destination that is never allowed is refused. A private address
+ * The parameters with the limits on where media is sent: to what the description names, and to sources that are heard. A destination that is never allowed is refused. A private address
  * outside of the permitted networks is that of a peer behind a NAT: nothing is sent there, and the peer is learnt from its
  * first packet, when that comes from where its signalling comes from or from the trunk's networks.
  */
 export function permitDestination(parameters: MediaParameters, destinations: LegDestinations): Permitted {
   const { remote, remoteRtcp } = parameters
-  if (remote === null) return { ok: true, parameters }
+  const sourceRules = sourceRulesOf(destinations)
+  if (remote === null) return { ok: true, parameters: { ...parameters, sourceRules } }
   const refused = refusalOf(remote, destinations)
   if (refused !== null) return { ok: false, detail: refused }
   const isRtcpPermitted =
@@ -44,6 +54,7 @@ export function permitDestination(parameters: MediaParameters, destinations: Leg
     ok: true,
     parameters: {
       ...parameters,
+      sourceRules,
       remoteRtcp: isRtcpPermitted ? remoteRtcp : undefined,
       ...(isInNetworks(remote.address, PRIVATE) && {
         remoteReachable: isReachable(remote, destinations),
@@ -70,9 +81,38 @@ function isReachable(
   return !isInNetworks(address, PRIVATE) || isInNetworks(address, localNetworks) || isInNetworks(address, sources)
 }
 
-function learnableFrom({ sources, signallingAddress }: LegDestinations): NonNullable<MediaParameters['learnFrom']> {
-  const signalling = parseIpNetwork(signallingAddress() ?? '')
-  return [...sources, ...(signalling === undefined ? [] : [signalling])].flatMap(({ bytes, prefixBits }) =>
+/** What holds for addresses in a description, for sources that no description named; a peer is heard at its signalling address as well. */
+function sourceRulesOf(destinations: LegDestinations): NonNullable<MediaParameters['sourceRules']> {
+  const { localNetworks, ownPorts } = destinations
+  const rules = (networks: readonly IpNetwork[], isFollowed: boolean) =>
+    ipv4Networks(networks).map(network => ({ ...network, isFollowed }))
+  const own = ownPorts.flatMap(({ address, ...ports }) =>
+    rules(networkOf(address), false).map(rule => ({ ...rule, ports })),
+  )
+  return [
+    ...rules(LINK_LOCAL, false),
+    ...own,
+    ...rules([...localNetworks, ...peerNetworks(destinations)], true),
+    ...rules(PRIVATE, false),
+  ]
+}
+
+function learnableFrom(destinations: LegDestinations): NonNullable<MediaParameters['learnFrom']> {
+  return ipv4Networks(peerNetworks(destinations))
+}
+
+/** Where the peer is known to be: the networks of the trunk, and where its signalling comes from. */
+function peerNetworks({ sources, signallingAddress }: LegDestinations): readonly IpNetwork[] {
+  return [...sources, ...networkOf(signallingAddress() ?? '')]
+}
+
+function networkOf(address: string): readonly IpNetwork[] {
+  const network = parseIpNetwork(address)
+  return network === undefined ? [] : [network]
+}
+
+function ipv4Networks(of: readonly IpNetwork[]): NonNullable<MediaParameters['learnFrom']> {
+  return of.flatMap(({ bytes, prefixBits }) =>
     bytes.length === 4 ? [{ ipv4: Buffer.from(bytes).readUInt32BE(), prefixBits }] : [],
   )
 }

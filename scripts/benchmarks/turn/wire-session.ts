@@ -143,6 +143,7 @@ export class WireSession implements MediaSession {
       farEnd: null,
       intervals: [],
       mediaConflicts: 0,
+      sourcesRefused: 0,
       concealedSamples: 0,
       rejected: { unauthenticated: 0, replayed: 0, foreign: 0, malformed: 0 },
       heardOverrunSamples: 0,

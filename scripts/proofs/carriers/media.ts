@@ -113,7 +113,7 @@ export const MEDIA: ScenarioGroup = {
       engine: 'the source is learnt from its first packet, and audio goes back to it',
       source: { issue: 'livekit/sip#611' },
       async run(h) {
-        h.line.a.limitMedia({ localNetworks: [], isOwnSocket: () => false })
+        h.line.a.limitMedia({ localNetworks: [], isOwnSocket: () => false, ownPorts: [] })
         await h.establish({}, { body: sdp({ address: '192.168.7.7' }) })
         await h.checkTalks()
       },
@@ -124,7 +124,7 @@ export const MEDIA: ScenarioGroup = {
       engine: 'the source is learnt',
       source: { issue: 'livekit/sip#687' },
       async run(h) {
-        h.line.a.limitMedia({ localNetworks: [], isOwnSocket: () => false })
+        h.line.a.limitMedia({ localNetworks: [], isOwnSocket: () => false, ownPorts: [] })
         await h.establish(
           { mediaSources: [parseIpNetwork('192.0.2.64/26')!] },
           { body: sdp({ address: '192.168.7.7' }) },
@@ -140,7 +140,7 @@ export const MEDIA: ScenarioGroup = {
       unsupported: true,
       source: { clause: 'RFC 3927 section 2.7' },
       async run(h) {
-        h.line.a.limitMedia({ localNetworks: [], isOwnSocket: () => false })
+        h.line.a.limitMedia({ localNetworks: [], isOwnSocket: () => false, ownPorts: [] })
         await h.dial()
         await h.answer({ body: sdp({ address: '169.254.169.254' }) })
         await h.pass(1000)
@@ -154,7 +154,7 @@ export const MEDIA: ScenarioGroup = {
       unsupported: true,
       source: { clause: 'RFC 8866 section 7' },
       async run(h) {
-        h.line.b.limitMedia({ localNetworks: [], isOwnSocket: () => false })
+        h.line.b.limitMedia({ localNetworks: [], isOwnSocket: () => false, ownPorts: [] })
         check('status', await h.callEngine({ body: sdp({ port: 53 }) }), 488)
       },
     },

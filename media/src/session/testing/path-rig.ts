@@ -31,6 +31,8 @@ export class PathRig {
   /** Steps that went through the path, and those of them that it left to the core. */
   advances = 0
   advancesLeft = 0
+  /** IPv4 addresses that something was sent to. */
+  readonly destinations = new Set<number>()
   /** What was sent and reported since the last `takeOutput`. */
   #output: string[] = []
   readonly #path: MediaPath
@@ -165,6 +167,7 @@ export class PathRig {
   }
 
   #sent(kind: string, slot: number, length: number, ipv4: number, port: number): void {
+    this.destinations.add(ipv4)
     this.#output.push(`${kind} ${ipv4}:${port} ${hex(this.#batch.slots[slot]!.subarray(0, length))}`)
   }
 }

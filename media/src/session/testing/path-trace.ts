@@ -2,6 +2,7 @@ import { type Ms, type Random, randomBelow, SeededRandom } from '@parley/kernel'
 import { encodePcma, encodePcmu } from '../../codec/g711.ts'
 import { SyntheticSound } from '../../dsp/testing/synthetic-sound.ts'
 import { writeTelephoneEvent } from '../../dtmf/telephone-event.ts'
+import type { Ipv4Network } from '../../packet-io/ipv4.ts'
 import { writeReceiverReport, writeSdesCname, writeSenderReport } from '../../rtp/rtcp.ts'
 import { writeRtpHeader } from '../../rtp/rtp-packet.ts'
 import { SrtpSender } from '../../srtp/srtp-sender.ts'
@@ -43,6 +44,7 @@ export class PathTrace {
   #law: 'PCMU' | 'PCMA' = 'PCMU'
   #payloadType = 0
   #frame = 160
+  #ipv4 = PEER_IPV4
   #port = PEER_PORT
   #step = 0
   #talked = 0
@@ -114,6 +116,16 @@ export class PathTrace {
   /** RTCP shares the port of RTP from now on. */
   multiplexRtcp(): void {
     this.#agree({ rtcpMux: true })
+  }
+
+  /** Nothing is sent from now on to sources in this network that no description named. */
+  exclude(network: Ipv4Network): void {
+    this.#agree({ sourceRules: [{ ...network, isFollowed: false }] })
+  }
+
+  /** The peer's packets, RTP and RTCP, come from this address from now on. */
+  movePeer(ipv4: number): void {
+    this.#ipv4 = ipv4
   }
 
   /** The peer sends no audio in the next steps. */
@@ -236,7 +248,7 @@ export class PathTrace {
     const isRough = this.#roughness.network > 0
     const jitter = randomBelow(this.#random, 1000) / (isRough ? 200 : 1000)
     const drift = isRough ? this.#step * DRIFT_PER_STEP_MS : 0
-    return { at: at - STEP_MS + 2 + jitter + drift, bytes, ipv4: PEER_IPV4, port: this.#port, isOnRtcpPort }
+    return { at: at - STEP_MS + 2 + jitter + drift, bytes, ipv4: this.#ipv4, port: this.#port, isOnRtcpPort }
   }
 
   #audioPacket(): Uint8Array {

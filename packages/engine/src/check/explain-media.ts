@@ -104,7 +104,16 @@ function received(statistics: MediaStatistics, announced: string): Finding {
   )
 }
 
-function sent({ farEnd }: MediaStatistics): readonly Finding[] {
+function sent({ farEnd, sourcesRefused }: MediaStatistics): readonly Finding[] {
+  if (sourcesRefused > 0 && (farEnd === null || farEnd.loss > 0.5))
+    return [
+      problem(
+        'audio',
+        'media_from_elsewhere',
+        'The audio came from a private address that the carrier did not name, and no audio is sent there.',
+        "Add the carrier's media networks to --source.",
+      ),
+    ]
   if (farEnd === null)
     return [
       skipped(

@@ -15,6 +15,7 @@ const statistics = (changes: Partial<MediaStatistics>): MediaStatistics => ({
   farEnd: null,
   intervals: [],
   mediaConflicts: 0,
+  sourcesRefused: 0,
   concealedSamples: 0 as MediaStatistics['concealedSamples'],
   rejected: { unauthenticated: 0, replayed: 0, foreign: 0, malformed: 0 },
   heardOverrunSamples: 0 as MediaStatistics['heardOverrunSamples'],

@@ -50,7 +50,11 @@ describe('where media may be sent', () => {
   it('the sockets of an endpoint are those of its calls, RTP and RTCP, and of its signalling', async () => {
     const endpoint = await open({ rtp: behindNat })
     const media = await endpoint.media.open({ label: 'test' })
-    const { isOwnSocket } = endpoint.mediaDestinations
+    const { isOwnSocket, ownPorts } = endpoint.mediaDestinations
+    for (const address of ['127.0.0.1', '203.0.113.9']) {
+      expect(ownPorts).toContainEqual({ address, ...behindNat.ports })
+      expect(ownPorts).toContainEqual({ address, from: endpoint.port('udp'), to: endpoint.port('udp') })
+    }
     for (const address of ['127.0.0.1', '203.0.113.9']) {
       expect(isOwnSocket(address, media.local.port)).toBe(true)
       expect(isOwnSocket(address, media.local.port + 1)).toBe(true)

@@ -105,7 +105,11 @@ export class Endpoint implements LegContext {
       // From a loopback address only loopback addresses are reached.
       localNetworks: parts.isOnLoopback ? [...localNetworks, LOOPBACK] : localNetworks,
       isOwnSocket: (address, port) =>
-        parts.ownAddresses.has(address) && (parts.media.isLeased(port) || this.#isSipPort(port)),
+        parts.ownAddresses.has(address) && (parts.media.isLeased(port) || this.#sipPorts.includes(port)),
+      ownPorts: [...parts.ownAddresses].flatMap(address => [
+        { address, ...parts.rtp.ports },
+        ...this.#sipPorts.map(port => ({ address, from: port, to: port })),
+      ]),
     }
   }
 
@@ -191,8 +195,8 @@ export class Endpoint implements LegContext {
     return isInNetworks(peerAddress ?? '', localNetworks) ? undefined : announcedAddress
   }
 
-  #isSipPort(port: number): boolean {
-    return TRANSPORTS.some(transport => this.#transport.advertised(transport)?.port === port)
+  get #sipPorts(): readonly number[] {
+    return TRANSPORTS.flatMap(transport => this.#transport.advertised(transport)?.port ?? [])
   }
 
   /** New TLS handshakes use the certificate; open connections and calls go on. Throws "bad_certificate"; the old one then stays in use. */

@@ -37,11 +37,13 @@ class InboundHarness {
   /** Called between the guard's decision and the creation of the session. */
   beforeInvite: () => void = () => {}
   readonly caller: LegContext
+  readonly packets: VirtualPacketNetwork
 
   constructor(maxCalls = 2) {
     const random = new SeededRandom(1)
     const { time } = this
     const packets = new VirtualPacketNetwork({ time, random })
+    this.packets = packets
     const signalling = new VirtualNetwork({ time, random })
     const context = (address: string, guard: RequestGuard): LegContext => ({
       userAgent: new UserAgent({
@@ -100,7 +102,7 @@ class InboundHarness {
     }
   }
 
-  taken(): InboundDecision {
+  taken(): InboundDecision & { readonly kind: 'taken' } {
     const plan: CallPlan = {
       createHandler: () => {
         throw new TypeError('this harness creates no handlers')
@@ -144,6 +146,19 @@ it('the route of an INVITE is looked up once, and its call holds a place until i
   harness.callEnded.resolve()
   await harness.pass(20)
   expect(harness.capacity.taken).toBe(0)
+})
+
+it('an inbound call without RTP ends after the time that its trunk allows', async () => {
+  const harness = new InboundHarness()
+  const taken = harness.taken()
+  harness.decide = async () => ({ ...taken, silentRemoteAfterMs: 5000 })
+  await harness.call()
+  harness.packets.setConditions({ loss: 1 })
+  const [leg] = harness.started
+  await harness.pass(4500)
+  expect(leg!.state).toBe('active')
+  await harness.pass(1000)
+  expect(leg!.state).toBe('ended')
 })
 
 it('an INVITE without a route gets no answer and takes no place', async () => {

@@ -15,7 +15,7 @@ export interface InboundRouter {
 export interface InboundRoute {
   /** The trunk's host, which the far end's certificate must name when a request opens a new connection to it; null: unknown. */
   readonly serverName: string | null
-  /** Networks that staff configured for the trunk: in-dialog requests must come from one of them. Absent: not known. */
+  /** Networks that staff configured for the trunks that the request may be of: in-dialog requests must come from one of them. Absent: not known. */
   readonly sources?: readonly IpNetwork[] | undefined
   /** Admits the call or decides how it is refused. Never rejects. */
   receive(invite: SipRequest): Promise<InboundDecision>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HeaderList } from '../message/header-list.ts'
 import { createResponse } from '../message/message-factory.ts'
+import { parseIpNetwork } from '../transport/ip-network.ts'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
 import { ScriptedPeer } from './testing/scripted-peer.ts'
 
@@ -114,6 +115,32 @@ describe('digest authentication of calls', () => {
     pair.time.advance(100)
     expect(moved.last('BYE').request.headers.get('Authorization')).toContain('username="trunk"')
   })
+
+  it.each([
+    ['inside of', '10.0.0.64/28', true],
+    ['outside of', '10.0.0.128/28', false],
+  ])(
+    "credentials follow the dialog to an address %s the trunk's configured networks: %s: %s",
+    (_where, network, follow) => {
+      const pair = new Pair()
+      const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'trunk.test')
+      const moved = new ScriptedPeer(pair.network, '10.0.0.66', 'moved.test')
+      const caller = pair.call({
+        uri: sipUri('x', 'trunk.test', 'udp'),
+        credentials: { ...credentials, realms: ['c'] },
+        sources: [parseIpNetwork(network)!],
+      })
+      pair.time.advance(50)
+      peer.reply(peer.last('INVITE'), 200, { body: 'answer', contactHost: '10.0.0.66' })
+      pair.time.advance(50)
+      caller.session.hangUp()
+      pair.time.advance(50)
+      moved.reply(moved.last('BYE'), 401, { headers: [['WWW-Authenticate', 'Digest realm="c", nonce="n"']] })
+      pair.time.advance(1000)
+      const sent = moved.last('BYE').request.headers.get('Authorization') ?? ''
+      expect(sent.includes('username="trunk"')).toBe(follow)
+    },
+  )
 
   it('credentials for a request whose connection closes do not go with it to a host that is not the next hop', () => {
     const pair = new Pair({ transport: 'tcp' })

@@ -233,6 +233,14 @@ export class CallRecord {
     await this.#run.ledger.settle(effectId, outcome).catch(() => {})
   }
 
+  /** A call that was answered, and may go on at the far end. The leg may have hung up by itself, without an effect of the run. */
+  #noteUnconfirmed({ confirmed, sipStatus, byeStatus }: LegEnd): void {
+    if (confirmed || sipStatus !== 200) return
+    const why = byeStatus === undefined ? 'nothing answered its BYE' : `its BYE was answered ${byeStatus}`
+    const message = `the far end did not confirm the end of the call: ${why}; the call may go on there and be charged`
+    this.#run.note({ kind: 'error', code: 'hangup_unconfirmed', message })
+  }
+
   #update(
     variables: Readonly<Record<string, string>> | undefined,
     settle: (
@@ -249,6 +257,7 @@ export class CallRecord {
     if (this.#isOver) return
     this.#isOver = true
     if (this.#hangUp !== null) await this.#settleHangUp(report.end)
+    if (this.#isPhone) this.#noteUnconfirmed(report.end)
     await this.#options.beforeFinish?.()
     const { media } = report.end
     const segments = media === null ? 0 : (media.recording?.segments ?? null)

@@ -4,7 +4,7 @@ import type { Plan } from '@parley/flow'
 import { SeededRandom, systemTime, VirtualTime } from '@parley/kernel'
 import { type ObservedMessage, parseNameAddr, parseUri, type SipRequest } from '@parley/leg'
 import { RunLeases } from '@parley/runs'
-import { HeaderList } from '@parley/sip'
+import { HeaderList, parseIpNetwork } from '@parley/sip'
 import type { Database, InboundTrunk } from '@parley/store'
 import { localBus, rowOf, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -270,10 +270,40 @@ it('the allowed headers of an INVITE, and who diverted the call, are variables o
     ['Diversion', '<sip:+4930222222@carrier.example>;reason=no-answer'],
   ])
   expect((await runs.find(invite, CARRIER)!.receive(invite)).kind).toBe('taken')
-  expect((await runOf(invite)).dynamic_variables).toEqual({
+  const { run_id, dynamic_variables } = await runOf(invite)
+  expect(dynamic_variables).toEqual({
     'x-foo': 'bar',
     diverted_from: '+4930222222',
     diversion_reason: 'no-answer',
     originally_called: '+4930222222',
   })
+  const text = "select fields from parley.run_events where run_id = $1 and kind = 'error'"
+  const message = expect.stringContaining('The header X-Long of the INVITE is longer than 1,024 bytes')
+  await expect
+    .poll(async () => (await test.owner.query(text, [run_id])).rows, { timeout: 10_000 })
+    .toEqual([{ fields: { code: 'header_refused', message } }])
+})
+
+it("an inbound call has its trunk's networks for media and its time without RTP", async () => {
+  await createCustomer(['+12025550101'])
+  trunks = trunks.map(trunk => ({ ...trunk, details: { source: [CARRIER], rtp_timeout: 45 } }))
+  const invite = inviteTo('+12025550101')
+  expect(await runs.find(invite, CARRIER)!.receive(invite)).toMatchObject({
+    mediaSources: [parseIpNetwork(CARRIER)],
+    silentRemoteAfterMs: 45_000,
+  })
+})
+
+it('the networks of a call are those of all trunks at its address, unless one of them has none configured', async () => {
+  await createCustomer(['+12025550101'])
+  await createCustomer(['+12025550102'])
+  const withSources = (...sources: (readonly string[])[]) => {
+    trunks = trunks.map((trunk, i) => ({ ...trunk, details: { source: sources[i]! } }))
+    return runs.find(inviteTo('+12025550101'), CARRIER)!.sources
+  }
+  const networks = (...texts: string[]) => texts.map(text => parseIpNetwork(text)!)
+  expect(withSources([CARRIER], [CARRIER, '198.51.100.0/24'])).toEqual(networks(CARRIER, '198.51.100.0/24'))
+  expect(withSources([CARRIER], [])).toBeUndefined()
+  trunks = trunks.slice(0, 1)
+  expect(withSources([CARRIER])).toEqual(networks(CARRIER))
 })

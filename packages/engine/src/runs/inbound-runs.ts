@@ -28,7 +28,7 @@ import { InboundRate } from './inbound-rate.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { RefusedCalls } from './refused-calls.ts'
 import { type CallSwaps, factsOf, type ReadyRun, runHandler, runPlan, wantsRecording } from './run-plan.ts'
-import { countryOf, trunkMedia, trunkSources } from './trunk-details.ts'
+import { countryOf, sourcesOfAll, trunkMedia } from './trunk-details.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 import { numberRulesOf } from './trunk-numbers.ts'
 
@@ -86,7 +86,7 @@ export class InboundRuns implements InboundRouter {
     const [only] = trunks.length === 1 ? trunks : []
     return {
       serverName: only?.termination_uri ?? null,
-      sources: only && trunkSources(only.details),
+      sources: sourcesOfAll(trunks),
       receive: invite => this.#receive(trunks, invite, isProved),
       takeRateSlot: () => this.#rate.take(trunks, this.#options.time.now()),
       refused: (invite, why) => this.#noteRefused(trunks, invite, why, isProved),

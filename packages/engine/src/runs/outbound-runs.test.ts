@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { SeededRandom, systemTime, VirtualTime } from '@parley/kernel'
 import type { InviteAttempt } from '@parley/leg'
 import { RunLeases } from '@parley/runs'
-import type { DialogSnapshot } from '@parley/sip'
+import { type DialogSnapshot, parseIpNetwork } from '@parley/sip'
 import {
   admitRun,
   cancelRun,
@@ -14,7 +14,7 @@ import {
 } from '@parley/store'
 import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import type { Call } from '../call.ts'
+import type { Call, CallReport } from '../call.ts'
 import { CallCapacity } from '../call-capacity.ts'
 import type { DialRequest } from '../engine.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
@@ -316,6 +316,77 @@ it('a trunk that is dialled is reported once for each call, without its credenti
   ])
 })
 
+/** Errors in the timeline of a run. */
+async function errorsOf(runId: string): Promise<unknown[]> {
+  const { rows } = await test.owner.query(
+    "select fields from parley.run_events where run_id = $1 and kind = 'error' order by seq",
+    [runId],
+  )
+  return rows.map(({ fields }) => fields)
+}
+
+it("an outbound call has the trunk's networks, for credentials and for media, and its time without RTP", async () => {
+  await setDetails({ source: ['198.51.100.0/24'], rtp_timeout: 45 })
+  await beginWaitingRun()
+  passToNextSlotRequest()
+  await vi.waitFor(() => expect(dialled).toHaveLength(1))
+  const networks = [parseIpNetwork('198.51.100.0/24')]
+  expect(dialled[0]).toMatchObject({ sources: networks, mediaSources: networks, silentRemoteAfterMs: 45_000 })
+})
+
+const MEDIA_LOST: CallReport = {
+  run: { state: 'failed', outcome: { kind: 'error', detail: 'media_lost', sip_status: 200, ended_by: 'system' } },
+  direction: 'outbound',
+  transport: null,
+  utterances: [],
+  timeline: [],
+  digits: '',
+  latencies: [],
+  preemptive: null,
+  end: {
+    direction: 'outbound',
+    answered: true,
+    by: 'local',
+    cause: 'media-lost',
+    sipStatus: 200,
+    reason: 'OK',
+    inviteSent: true,
+    confirmed: false,
+    detail: 'no RTP was received for 20 s',
+    retryAfterS: undefined,
+    media: null,
+  },
+}
+
+it.each([
+  [
+    'is refused',
+    { byeStatus: 403 },
+    [{ code: 'hangup_unconfirmed', message: expect.stringContaining('its BYE was answered 403') }],
+  ],
+  [
+    'gets no response',
+    {},
+    [{ code: 'hangup_unconfirmed', message: expect.stringContaining('nothing answered its BYE') }],
+  ],
+  ['is confirmed', { byeStatus: 200, confirmed: true }, []],
+  ['was never due, because nobody answered the call', { answered: false, sipStatus: 408 }, []],
+])(
+  'the timeline of a run says when the far end did not confirm the end of the call: the BYE %s',
+  async (_what, end, errors) => {
+    const runId = await beginWaitingRun()
+    passToNextSlotRequest()
+    await vi.waitFor(() => expect(dialled).toHaveLength(1))
+    const { plan } = dialled[0]!
+    const call = { leg: { callId: 'abc', state: 'ended' }, utterances: [] } as unknown as Call
+    plan.onCall!(call)
+    plan.onEvent!({ type: 'ending' }, call)
+    plan.onEvent!({ type: 'ended', report: { ...MEDIA_LOST, end: { ...MEDIA_LOST.end, ...end } } }, call)
+    await vi.waitFor(() => expect(ended).toHaveLength(1))
+    expect(await errorsOf(runId)).toEqual(errors)
+  },
+)
+
 it('a run whose variable cannot be sent as a header is not dialled, and its timeline says why', async () => {
   await setDetails({ headers_out: ['X-Account'] })
   const runId = await beginWaitingRun({ dynamic_variables: { 'x-account': 'seven\r\nVia: x' } })
@@ -326,4 +397,5 @@ it('a run whose variable cannot be sent as a header is not dialled, and its time
     state: 'failed',
     outcome: { kind: 'error', detail: 'sip_error' },
   })
+  expect(await errorsOf(runId)).toEqual([{ code: 'header_refused', message: expect.stringContaining('X-Account') }])
 })

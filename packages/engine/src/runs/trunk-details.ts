@@ -43,6 +43,19 @@ export function trunkSources(details: TrunkDetails): readonly IpNetwork[] | unde
   return networks.length === 0 ? undefined : networks
 }
 
+/** The configured sources of all these trunks, each once; undefined: one of them has none. */
+export function sourcesOfAll(trunks: readonly Pick<InboundTrunk, 'details'>[]): readonly IpNetwork[] | undefined {
+  const [only, ...others] = trunks
+  if (only !== undefined && others.length === 0) return trunkSources(only.details)
+  const all = new Map<string, IpNetwork>()
+  for (const { details } of trunks) {
+    const sources = trunkSources(details)
+    if (sources === undefined) return undefined
+    for (const source of sources) all.set(`${source.bytes}/${source.prefixBits}`, source)
+  }
+  return [...all.values()]
+}
+
 /** The network as a list, which is empty for text that is none. */
 export function networkOf(text: string): readonly IpNetwork[] {
   const network = parseIpNetwork(text)

@@ -188,6 +188,16 @@ it('an announcement in early media and then 404: the number was not found, and a
   expect(call.voice.synthesized).toEqual([])
 })
 
+it('a callee that redirects the call to other numbers: the timeline names them, and they are not called', async () => {
+  const call = new EarlyMediaCall()
+  call.emit({ type: 'redirected', status: 302, targets: ['sip:+493012345@carrier.example'] })
+  call.emit({ type: 'ended', end: { ...NOT_FOUND, sipStatus: 302, reason: 'Moved Temporarily' } })
+  await call.pass(100)
+  expect(call.report!.timeline.filter(({ kind }) => kind === 'error')).toMatchObject([
+    { code: 'call_redirected', message: expect.stringContaining('302 and named sip:+493012345@carrier.example') },
+  ])
+})
+
 it('ringing in early media is not transcribed where silence is billed, and speech after it is from its start', async () => {
   const { written } = await announced()
   expect(written[0]! / 8).toBeGreaterThan(RINGING_MS)

@@ -1,4 +1,7 @@
+import { parseUri } from '@parley/leg'
 import { expect, it } from 'vitest'
+import { AudioHarness } from '../testing/audio-harness.ts'
+import { greeter } from '../testing/drafts.ts'
 import { refusalItem } from './refusal-items.ts'
 
 const receipt = { referStatus: 202, finalSipStatus: null, disconnectReason: null }
@@ -26,6 +29,17 @@ it.each([
   ],
 ] as const)('the timeline item of %j has the code %s', (event, code, message) => {
   expect(refusalItem(event)).toEqual({ kind: 'error', code, message })
+})
+
+it('a caller who asks to be transferred is refused, which stands in the timeline of the call, and the call goes on', async () => {
+  const harness = await AudioHarness.open({ draft: greeter })
+  await harness.pass(1000)
+  harness.caller.transfer(parseUri('sip:boss@pbx.example')!)
+  await harness.pass(1000)
+  expect(harness.timeline('error')).toMatchObject([
+    { code: 'transfer_refused', message: expect.stringContaining('transferred to sip:boss@pbx.example') },
+  ])
+  expect(harness.caller.state).toBe('active')
 })
 
 it('a transfer that succeeded adds no timeline item', () => {

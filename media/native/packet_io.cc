@@ -93,13 +93,13 @@ int64_t clock_now(clockid_t clock) {
   return nanoseconds(time);
 }
 
-/** Expedited forwarding (RFC 3246), the class of telephony audio (RFC 4594 section 4.1), above the two bits of ECN. */
 /**
  * Room for 1.5 s of G.711: the kernel counts up to 1280 bytes for a packet and doubles what is asked for. The readers of heard audio
  * lose what is older, and a thread that was late would take all the longer to be in time again.
  */
 constexpr int kReceiveBytes = 48 * 1024;
 
+/** Expedited forwarding (RFC 3246), the class of telephony audio (RFC 4594 section 4.1), above the two bits of ECN. */
 constexpr int kTypeOfService = 46 << 2;
 
 int configure(int fd, uint32_t ipv4, uint16_t port, uint16_t* bound) {

@@ -222,8 +222,8 @@ export const OFFERS: ScenarioGroup = {
     {
       name: 'second-offer-in-prack',
       carrier: 'a PRACK with another offer while that of the INVITE is not answered yet',
-      engine: '488 to the PRACK; the call is answered with the first offer',
-      unsupported: true,
+      engine:
+        '488 to the PRACK, which may offer only when the first offer has its answer; the call is answered with the first offer',
       source: { clause: 'RFC 3262 section 5' },
       async run(h) {
         h.line.onOffer = leg => leg.ring()

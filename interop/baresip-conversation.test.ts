@@ -32,7 +32,7 @@ const BOOKED = /You are booked for .+ at .+\. Goodbye\./
 /** A caller with a softphone: waits for each question, presses its keys, then waits for the agent to hang up. */
 async function byKeys(target: string, wavIn: string, keys: Keys, atTestEnd: AtTestEnd) {
   const call = await startBaresipCall({ target, wavIn, callSeconds: 100, atTestEnd })
-  const transcript = new LiveTranscript(recogniser, () => call.received())
+  const transcript = new LiveTranscript(recogniser, call.received)
   for (const [question, digits] of keys) {
     await transcript.untilHears(question)
     call.press(digits)

@@ -1,5 +1,6 @@
-import { appendFileSync, existsSync, globSync, readFileSync } from 'node:fs'
+import { appendFileSync, closeSync, existsSync, fstatSync, globSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Samples } from '@parley/kernel'
 import { freePeerPorts, type PeerPorts, rtpRange } from './ports.ts'
 import { type AtTestEnd, type Recipe, readRunFile, startRecipe } from './recipe.ts'
 
@@ -77,8 +78,8 @@ export interface BaresipCallee {
 }
 
 interface BaresipCall {
-  /** The audio received so far without gaps, 8 kHz. */
-  received(): Int16Array
+  /** The audio received so far from a sample on, without gaps, 8 kHz. */
+  readonly received: (from: Samples) => Int16Array
   /** Presses keys, now. */
   press(digits: string): void
   readonly finished: Promise<BaresipResult>
@@ -95,7 +96,7 @@ export async function startBaresipCall(options: CallerOptions): Promise<BaresipC
   const finished = resultOf(recipe, options)
   if (!(await recipe.printed(/^established/m))) throw new Error(`${options.target} did not answer:\n${recipe.output()}`)
   return {
-    received: () => recordedSoFar(recipe.directory),
+    received: from => recordedSoFar(recipe.directory, from),
     press: digits => appendFileSync(join(recipe.directory, 'commands'), `sndcode ${digits}\n`),
     finished,
   }
@@ -115,11 +116,19 @@ async function startCaller(options: CallerOptions, more: Readonly<Record<string,
   return startRecipe('baresip-caller/run.sh', env, options.atTestEnd)
 }
 
-/** Skips the 44 bytes of the WAV header, whose lengths are not valid while baresip still writes the file. */
-function recordedSoFar(directory: string): Int16Array {
+/** Skips the 44 bytes of the WAV header, whose lengths are not valid while baresip still writes the file. Reads only what is asked for. */
+function recordedSoFar(directory: string, from: Samples): Int16Array {
   const [file] = globSync(join(directory, 'dump-*-dec.wav'))
-  const bytes = file === undefined ? Buffer.alloc(0) : readFileSync(file).subarray(44)
-  return Int16Array.from({ length: bytes.length >> 1 }, (_, index) => bytes.readInt16LE(2 * index))
+  if (file === undefined) return new Int16Array(0)
+  const descriptor = openSync(file, 'r')
+  try {
+    const start = 44 + 2 * from
+    const samples = new Int16Array(Math.max(0, (fstatSync(descriptor).size - start) >> 1))
+    const read = readSync(descriptor, samples, 0, samples.byteLength, start)
+    return samples.subarray(0, read >> 1)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** Resolves when it listens; it takes one call. Only inside a test. Throws when baresip cannot start. */

@@ -7,15 +7,15 @@ const LOOK_EVERY_MS: Ms = 100
 /** Recognises the audio that a peer receives, during the call. */
 export class LiveTranscript {
   readonly #stream: SpeechStream
-  readonly #received: () => Int16Array
+  readonly #received: (from: Samples) => Int16Array
   readonly #finals: string[] = []
   #partial = ''
   #written: Samples = 0
   /** Length of the text in which earlier patterns were found. */
   #found = 0
 
-  /** `received`: returns all audio of the call so far, 8 kHz. */
-  constructor(recogniser: SpeechToText, received: () => Int16Array) {
+  /** `received`: returns the audio of the call from a sample on, 8 kHz. */
+  constructor(recogniser: SpeechToText, received: (from: Samples) => Int16Array) {
     this.#received = received
     this.#stream = recogniser.open({ language: 'en' })
     this.#stream.onEvent(event => {
@@ -47,7 +47,7 @@ export class LiveTranscript {
 
   /** Writes new audio to the recogniser. */
   listen(): void {
-    const audio = this.#received().subarray(this.#written)
+    const audio = this.#received(this.#written)
     this.#stream.write(audio, this.#written)
     this.#written += audio.length
   }

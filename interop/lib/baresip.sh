@@ -8,7 +8,7 @@ bs_start() {                              # bs_start ACCOUNTS_TEMPLATE
   export PLAIN_PORT=$((PORT - 1))
   export MODULE_PATH=${MODULE_PATH:-$(dirname "$(find /usr/lib* -name ctrl_tcp.so -path '*baresip*' | head -1)")}
   render "$LIB/baresip.config" > "$RUN_DIR/config" && render "$1" > "$RUN_DIR/accounts" || die template
-  rm -rf "$RUN_DIR"/dump-*.wav; rm -f "$WAV_OUT"; touch "$RUN_DIR/contacts"; : > "$RUN_DIR/events.log"
+  rm -rf "$RUN_DIR"/dump-*.wav; rm -f "$WAV_OUT" "$RUN_DIR/over"; touch "$RUN_DIR/contacts"; : > "$RUN_DIR/events.log"
   bs_no_enc_dump
   spawn baresip -f "$RUN_DIR" -4 -s < /dev/null > "$RUN_DIR/baresip.log" 2>&1
   wait_log "$RUN_DIR/baresip.log" 'baresip is ready' 5 || die "baresip did not start: $(tail -3 "$RUN_DIR/baresip.log")"
@@ -25,11 +25,16 @@ bs_no_enc_dump() {
   done
   mkdir "${names[@]}"
 }
-bs_events() {                             # netstrings "LEN:json," -> lines
-  local n j
+# netstrings "LEN:json," -> lines; keeps the file $RUN_DIR/over while every call seen (a followed REFER makes a second one) is closed
+bs_events() {
+  local n j id closed; local -A open=()
   while IFS= read -r -d : n <&7; do
     IFS= read -r -N $((n + 1)) j <&7
     printf '%s %s\n' "$EPOCHREALTIME" "${j%,}"
+    [[ $j =~ \"id\":\"([^\"]*)\" ]] || continue
+    id=${BASH_REMATCH[1]}
+    if [[ $j == *'"CALL_CLOSED"'* ]]; then closed=yes; open[$id]=; elif [ -z "${open[$id]+seen}" ]; then open[$id]=open; fi
+    if [ -n "$closed" ] && [[ "${open[*]}" != *open* ]]; then : > "$RUN_DIR/over"; elif [ -e "$RUN_DIR/over" ]; then rm "$RUN_DIR/over"; fi
   done
 }
 bs_cmd() {                                # bs_cmd "sndcode 5"
@@ -51,17 +56,13 @@ bs_actions() {
     bs_cmd "${a#*:}"
   done
 }
-# over = every call seen (a followed REFER makes a second one) is closed
-bs_over() {
-  local ids='s/.*"id":"([^"]*)".*/\1/p' e=$RUN_DIR/events.log
-  local closed; closed=$(grep '"CALL_CLOSED"' "$e" | sed -nE "$ids" | sort -u | wc -l)
-  ((closed > 0 && closed >= $(sed -nE "$ids" "$e" | sort -u | wc -l)))
-}
-# bs_until T0 SECONDS : sleep until T0 + SECONDS; false when the call is over
+bs_over() { [ -e "$RUN_DIR/over" ]; }
+# bs_until T0 SECONDS : sleep until T0 + SECONDS; false when the call is over. Starts no process: a call lasts for a thousand looks.
 bs_until() {
-  while perl -e 'exit !($ARGV[0] < $ARGV[1] + $ARGV[2])' "$EPOCHREALTIME" "$1" "$2"; do
+  local until=$((10#${1/./} + $(microseconds "$2")))
+  while ((10#${EPOCHREALTIME/./} < until)); do
     bs_over && return 1
-    sleep 0.05
+    pause 0.05
   done
 }
 bs_report() {                             # copy the recording and print the evidence

@@ -10,7 +10,7 @@ cleanup() {                               # asks first; a peer that waits for an
   for p in "${PIDS[@]}"; do kill "$p" 2>/dev/null; done
   for i in {1..30}; do
     kill -0 "${PIDS[@]}" 2>/dev/null || break
-    sleep 0.1
+    pause 0.1
   done
   for p in "${PIDS[@]}"; do kill -9 "$p" 2>/dev/null; done
   for p in "${PIDS[@]}"; do wait "$p" 2>/dev/null; done
@@ -27,12 +27,21 @@ die()      { echo "FAIL: $*" >&2; exit "${CODE:-2}"; }
 work_dir() { RUN_DIR=${RUN_DIR:-$(mktemp -d "${TMPDIR:-/tmp}/parley-interop.XXXXXX")}; mkdir -p "$RUN_DIR"; }
 # render TEMPLATE >FILE : replaces ${NAME} by the exported variable NAME
 render()   { perl -pe 's{\$\{(\w+)\}}{$ENV{$1} // die "unset: $1\n"}ge unless m{^\s*#}' "$1"; }
+# pause SECONDS : as sleep, without a process; nothing is ever written to that pipe
+exec {PAUSE}<> <(:)
+pause() { read -r -t "$1" -u "$PAUSE" || true; }
+# microseconds SECONDS : 2.5 -> 2500000
+microseconds() {
+  local fraction; [[ $1 == *.* ]] && fraction=${1#*.}
+  fraction=${fraction:-0}000000
+  echo $((10#${1%%.*} * 1000000 + 10#${fraction:0:6}))
+}
 # wait_port tcp|udp PORT [seconds] : until something is bound there
 wait_port() {
   local i
   for ((i = 0; i < ${3:-5} * 20; i++)); do
     ss -Hln"${1:0:1}" "sport = :$2" | grep -q . && return 0
-    sleep 0.05
+    pause 0.05
   done
   return 1
 }
@@ -41,7 +50,7 @@ wait_log() {
   local i
   for ((i = 0; i < $3 * 20; i++)); do
     grep -qE -- "$2" "$1" 2>/dev/null && return 0
-    sleep 0.05
+    pause 0.05
   done
   return 1
 }

@@ -23,9 +23,9 @@ export function reportPage(rows: readonly ConditionFigures[], about: string): st
     return `<section><h2>By ${dimension}</h2><div class="plots">${plots}</div></section>`
   })
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Conversations on damaged lines</title><style>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Conversations on damaged lines</title><style>
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 94rem; padding: 0 1rem; color: #222 }
-.plots { display: flex; flex-wrap: wrap; gap: 1rem } text { font: 11px system-ui, sans-serif; fill: #444 }
+.plots { display: flex; flex-wrap: wrap; gap: 1rem } figure { margin: 0; max-width: 100% } svg { max-width: 100%; height: auto } .figures { overflow-x: auto } text { font: 11px system-ui, sans-serif; fill: #444 }
 table { border-collapse: collapse } td, th { border-bottom: 1px solid #ddd; padding: 0.15rem 0.6rem; text-align: right }
 </style></head><body><h1>Conversations on damaged lines</h1>
 <p>${escaped(about)}</p>
@@ -33,7 +33,7 @@ table { border-collapse: collapse } td, th { border-bottom: 1px solid #ddd; padd
     .map(([codec, colour]) => `<span style="color:${colour}">&#9632;</span> ${codec}`)
     .join(' &nbsp; ')}</p>
 ${sections.join('\n')}
-<section><h2>Figures</h2>${table(rows)}</section></body></html>
+<section class="figures"><h2>Figures</h2>${table(rows)}</section></body></html>
 `
 }
 
@@ -64,7 +64,7 @@ function plot({ title, of }: Measure, dimension: Dimension, rows: readonly Condi
     )
     return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="1.6"/>${dots.join('')}`
   })
-  return `<figure><figcaption>${title}</figcaption><svg width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="${title} by ${dimension}">
+  return `<figure><figcaption>${title}</figcaption><svg width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title} by ${dimension}">
 ${[...grid, ...marks, ...lines].join('\n')}
 <text x="${(LEFT + WIDTH) / 2}" y="${HEIGHT - 6}" text-anchor="middle">${AXES[dimension]}</text></svg></figure>`
 }

@@ -7,11 +7,10 @@ import { loudness } from '@parley/phone/testing'
 import { describe, it } from 'vitest'
 import { freePeerPorts, rtpRange } from './ports.ts'
 import type { AtTestEnd } from './recipe.ts'
-import { temporaryHome } from './serving.ts'
+import { preparedHome, temporaryHome } from './serving.ts'
 
-/** Runs `npm run demo` with these arguments, with a home and a folder for temporary files of its own. */
-async function demo(args: readonly string[], atTestEnd: AtTestEnd) {
-  const home = temporaryHome(atTestEnd)
+/** Runs `npm run demo` with these arguments, with this home and a folder for temporary files of its own. */
+async function demo(args: readonly string[], home: string, atTestEnd: AtTestEnd) {
   const temporary = mkdtempSync(join(tmpdir(), 'parley-temporary.'))
   atTestEnd(() => rmSync(temporary, { recursive: true, force: true }))
   const child = spawn(
@@ -41,7 +40,7 @@ async function demo(args: readonly string[], atTestEnd: AtTestEnd) {
   })
   const status = await exited
   const leftBehind = readdirSync(temporary).filter(name => name.startsWith('parley-demo'))
-  return { home, status, output, errors, leftBehind }
+  return { status, output, errors, leftBehind }
 }
 
 // Concurrent, because each test takes 40 s and has a home of its own.
@@ -50,7 +49,8 @@ describe('npm run demo', { timeout: 200_000, concurrent: true }, () => {
     expect,
     onTestFinished: atTestEnd,
   }) => {
-    const { home, status, output, errors, leftBehind } = await demo(['--json'], atTestEnd)
+    const home = temporaryHome(atTestEnd)
+    const { status, output, errors, leftBehind } = await demo(['--json'], home, atTestEnd)
     expect(status, errors).toBe(0)
     expect(output.trimEnd().split('\n')).toHaveLength(1)
     const result = JSON.parse(output)
@@ -74,7 +74,7 @@ describe('npm run demo', { timeout: 200_000, concurrent: true }, () => {
     expect,
     onTestFinished: atTestEnd,
   }) => {
-    const { status, output, errors } = await demo([], atTestEnd)
+    const { status, output, errors } = await demo([], await preparedHome(atTestEnd), atTestEnd)
     expect(status, errors).toBe(0)
     for (const shown of [
       'agent ',

@@ -53,10 +53,10 @@ if grep -q 'Media streams established' "$RUN_DIR/out.log"; then rc=0; else rc=1;
 for ((t = 0; rc == 0 && t < CALL_SECONDS * 10; t++)); do            # 0.1 s steps until the end of the call
   grep -qE "$ended" "$RUN_DIR/out.log" && break
   IFS='|'; for a in ${ACTIONS:-}; do [ "${a%%:*}0" = "$t" ] && cmd "${a#*:}"; done; unset IFS
-  sleep 0.1
+  pause 0.1
 done
-cmd "terminate all"; sleep 0.7; cmd quit
-for i in {1..30}; do kill -0 $LP 2> /dev/null || break; sleep 0.1; done
+cmd "terminate all"; pause 0.7; cmd quit
+for i in {1..30}; do kill -0 $LP 2> /dev/null || break; pause 0.1; done
 grep -aE '^(linphonec> )?(Call|Media|Receiving)' "$RUN_DIR/out.log" | sed 's/^linphonec> //; s/^/  /'
 grep -ahoE 'Negotiated media encryption is .*|SSL handshake (finished|failed).*' "$RUN_DIR/linphone.log" | sort | uniq -c
 echo "  logs in $RUN_DIR, recording $WAV_OUT"

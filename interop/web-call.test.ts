@@ -13,6 +13,8 @@ import { rms, spokenWide } from './wide-speech.ts'
 
 /** What takes seconds on an idle machine. */
 const SOON_MS = 60_000
+/** A person who is not understood says it again: on a busy machine packets of the stand-in come too late for some of its words. */
+const SAY_AGAIN_MS = 15_000
 const OFFERS_OF_NONSENSE = 1000
 const SENDERS = 8
 
@@ -43,9 +45,15 @@ describe('web calls', { timeout: 240_000 }, () => {
       text => text.includes('Hillside Clinic'),
       SOON_MS,
     )
-    browser.speak(request)
+    let saidAt = -Infinity
     await eventually(
-      async () => said(browser, 'user').join(' '),
+      async () => {
+        if (performance.now() - saidAt > SAY_AGAIN_MS) {
+          browser.speak(request)
+          saidAt = performance.now()
+        }
+        return said(browser, 'user').join(' ')
+      },
       text => text.includes('book an appointment'),
       SOON_MS,
     )

@@ -51,7 +51,7 @@ const WHOLE = [
 ]
 /** Tests that measure milliseconds: each by itself, after all others. */
 const ALONE = ['scripts/benchmarks/{media,sip,turn}/*.realtime.test.ts']
-/** Tests that live in real time (sockets with peers, media clocks). Each keeps a third of a core busy, so that four run at once. */
+/** Tests that live in real time (sockets with peers, media clocks). Each keeps a core less than half busy, so that three run at once. */
 const REAL_TIME = ['interop/**/*.test.ts', '**/*.realtime.test.ts']
 const NEVER = ['**/node_modules/**', '**/fixtures/**']
 
@@ -184,7 +184,7 @@ export default defineConfig({
           name: 'realtime',
           include: REAL_TIME,
           exclude: [...NEVER, ...WHOLE, ...ALONE],
-          maxWorkers: 4,
+          maxWorkers: 3,
           sequence: { groupOrder: 3 },
         },
       },

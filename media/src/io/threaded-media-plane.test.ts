@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { systemRandom } from '@parley/kernel'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readWav } from '../recorder/wav-reader.ts'
@@ -141,6 +142,29 @@ describe('media threads over real sockets', () => {
     const taken = (await Promise.all(opened)).map(({ local }) => local.port)
     expect(taken.sort()).toEqual([BASE + 30, BASE + 32, BASE + 34, BASE + 36])
     await Promise.all([other.close(), mine.close()])
+  })
+
+  it('a port that a peer on the same machine has does not count as our own while a session tries to bind it', async () => {
+    const pair = ports(170, 171)
+    const single = await ThreadedMediaPlane.start({ threads: 1, bindAddress: '127.0.0.1', ports: pair })
+    const peer = await ThreadedMediaPlane.start({ threads: 1, bindAddress: '127.0.0.1', ports: pair })
+    const phone = await peer.open({ label: 'phone' })
+    const opening = single.open({ label: 'engine' }).then(
+      () => 'bound',
+      () => 'refused',
+    )
+    let isOpening = true
+    void opening.finally(() => (isOpening = false))
+    while (isOpening) {
+      expect(single.isBound(pair.from)).toBe(false)
+      await setImmediate()
+    }
+    expect(await opening).toBe('refused')
+    expect(peer.isBound(pair.from)).toBe(true)
+    expect(peer.isBound(pair.to)).toBe(true)
+    await phone.close()
+    expect(peer.isBound(pair.from)).toBe(false)
+    await Promise.all([single.close(), peer.close()])
   })
 })
 

@@ -42,6 +42,8 @@ export class ThreadedMediaPlane implements MediaPlane {
   readonly #ports: PortPool
   readonly #writer = new RecordingWriter()
   readonly #sessions = new Map<number, LiveSession>()
+  /** RTP ports of sessions; each has the port above as well. */
+  readonly #bound = new Set<number>()
   readonly #threadCount: number
   readonly #packetIo: PacketIoKind
   #threads: MediaThreadHandle[] = []
@@ -91,6 +93,7 @@ export class ThreadedMediaPlane implements MediaPlane {
       finish: () => {
         this.#sessions.delete(id)
         thread.load--
+        this.#bound.delete(port)
         this.#ports.release(performance.now(), port)
         return recorded.finish()
       },
@@ -100,9 +103,12 @@ export class ThreadedMediaPlane implements MediaPlane {
     return handle
   }
 
-  /** Whether a session has the port, for RTP or RTCP. */
-  isLeased(port: number): boolean {
-    return this.#ports.isLeased(port)
+  /**
+   * Whether a session has the port, for RTP or RTCP. One that is being bound does not count: it may be a peer's on the same
+   * machine.
+   */
+  isBound(port: number): boolean {
+    return this.#bound.has(port - (port % 2))
   }
 
   describe(): string {
@@ -191,6 +197,7 @@ export class ThreadedMediaPlane implements MediaPlane {
       const port = this.#ports.lease(performance.now())
       try {
         await thread.open({ type: 'open', session, port, format: rings.format, rings: rings.memory, recording })
+        this.#bound.add(port)
         return port
       } catch (error) {
         const taken = MediaError.is(error, 'address_in_use')

@@ -78,11 +78,6 @@ export class PortPool {
     if (this.#leased.delete(port)) this.#refused.push({ port, until: now + this.#retryMs })
   }
 
-  /** Whether the port, or the RTP port below it, is leased. */
-  isLeased(port: number): boolean {
-    return this.#leased.has(port - (port % 2))
-  }
-
   get leased(): number {
     return this.#leased.size
   }

@@ -105,7 +105,7 @@ export class Endpoint implements LegContext {
       // From a loopback address only loopback addresses are reached.
       localNetworks: parts.isOnLoopback ? [...localNetworks, LOOPBACK] : localNetworks,
       isOwnSocket: (address, port) =>
-        parts.ownAddresses.has(address) && (parts.media.isLeased(port) || this.#sipPorts.includes(port)),
+        parts.ownAddresses.has(address) && (parts.media.isBound(port) || this.#sipPorts.includes(port)),
       ownPorts: [...parts.ownAddresses].flatMap(address => [
         { address, ...parts.rtp.ports },
         ...this.#sipPorts.map(port => ({ address, from: port, to: port })),

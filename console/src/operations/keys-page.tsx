@@ -32,33 +32,33 @@ export function KeysPage() {
     { header: text('keys.expires'), cell: key => at(key.expires_at) },
   ]
   return (
-    <>
-      <KeyList
-        caption={text('nav.keys')}
-        list={LIST}
-        load={async (cursor, signal) => {
-          const page = await api.keys.list({ query: { cursor } }, { signal })
-          return { rows: page.items, next: page.next_cursor }
-        }}
-        columns={columns}
-        keyOf={({ key_id }) => key_id}
-        revoke={({ key_id }) => api.keys.revoke({ params: { key_id } })}
-        rotate={({ key_id }) => api.keys.rotate({ params: { key_id }, body: {} })}
-        frame={(list, add) => (
-          <>
-            <PageHead title={text('nav.keys')} lead={text('keys.lead')}>
-              <button type="button" className="button primary" onClick={add}>
-                <Icon name="plus" />
-                {text('keys.new')}
-              </button>
-            </PageHead>
+    <KeyList
+      caption={text('nav.keys')}
+      list={LIST}
+      load={async (cursor, signal) => {
+        const page = await api.keys.list({ query: { cursor } }, { signal })
+        return { rows: page.items, next: page.next_cursor }
+      }}
+      columns={columns}
+      keyOf={({ key_id }) => key_id}
+      revoke={({ key_id }) => api.keys.revoke({ params: { key_id } })}
+      rotate={({ key_id }) => api.keys.rotate({ params: { key_id }, body: {} })}
+      frame={(list, add) => (
+        <>
+          <PageHead title={text('nav.keys')} lead={text('keys.lead')}>
+            <button type="button" className="button primary" onClick={add}>
+              <Icon name="plus" />
+              {text('keys.new')}
+            </button>
+          </PageHead>
+          <div className="stack">
             {list}
-          </>
-        )}
-        form={props => <NewKey {...props} />}
-      />
-      <SiteKeys />
-    </>
+            <SiteKeys />
+          </div>
+        </>
+      )}
+      form={props => <NewKey {...props} />}
+    />
   )
 }
 

@@ -1,7 +1,9 @@
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { useTexts } from '../i18n/i18n.tsx'
 import { useTheme } from '../shell/theme.tsx'
+import { dayFormat } from './day-format.ts'
 
 interface PlotProps {
   /** What the plot shows, for people who do not see it. */
@@ -15,11 +17,21 @@ interface PlotProps {
 const HEIGHT = 190
 /** Room for the whole first and last bar. */
 const HALF_DAY_S = 43_200
+/** Between two days with a label: a label in the middle of a day would name that day again. */
+const DAY_STEPS_S = [1, 2, 4, 7, 10, 15, 30, 90].map(days => days * 86_400)
+/** Between two labels of values: one decimal shows each of them exactly. */
+const VALUE_STEPS = [
+  0.1,
+  0.2,
+  0.5,
+  ...Array.from({ length: 12 }, (_, i) => [1, 2, 5].map(step => step * 10 ** i)).flat(),
+]
 
 /** Bars over days. */
 export function Plot({ label, times, values, format }: PlotProps) {
   const container = useRef<HTMLDivElement>(null)
   const { theme } = useTheme()
+  const { language } = useTexts()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours
   useEffect(() => {
     const element = container.current
@@ -40,7 +52,10 @@ export function Plot({ label, times, values, format }: PlotProps) {
           x: { range: (_, min, max) => [min - HALF_DAY_S, max + HALF_DAY_S] },
           y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
         },
-        axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
+        axes: [
+          { ...axis, incrs: DAY_STEPS_S, values: (_, ticks) => ticks.map(dayFormat(language)) },
+          { ...axis, size: 64, incrs: VALUE_STEPS, values: (_, ticks) => ticks.map(format) },
+        ],
         series: [
           {},
           {
@@ -61,6 +76,6 @@ export function Plot({ label, times, values, format }: PlotProps) {
       observer.disconnect()
       plot.destroy()
     }
-  }, [times, values, format, theme])
+  }, [times, values, format, theme, language])
   return <div ref={container} className="plot" role="img" aria-label={label} />
 }

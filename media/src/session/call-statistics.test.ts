@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { VirtualCall } from './testing/virtual-call.ts'
 
 describe('statistics of a call', () => {
@@ -72,5 +73,29 @@ describe('where RTCP goes', () => {
     call.apply({ b: { remoteRtcp: { address: '192.0.2.9', port: 30_001 } } })
     call.run(30_000)
     expect(received).toBeGreaterThanOrEqual(4)
+  })
+  it('reports are not sent where the port above RTP may get nothing, but RTP is', async () => {
+    const call = await VirtualCall.start({ suite: null })
+    const { port } = call.a.session.local
+    const sent = new Map<number, number>()
+    call.network.onSend = (from, _packet, _length, _ipv4, to) => {
+      if (from.ipv4 === parseIpv4('192.0.2.2')) sent.set(to, (sent.get(to) ?? 0) + 1)
+    }
+    const peer = { ipv4: parseIpv4('192.0.2.1')!, prefixBits: 32 }
+    const sourceRules = [{ ...peer, ports: { from: port + 1, to: port + 1 }, isFollowed: false }]
+    call.apply({ b: { remoteRtcp: null, sourceRules } })
+    call.run(30_000)
+    expect([...sent.keys()]).toEqual([port])
+    sent.clear()
+    call.apply({
+      b: {
+        remote: { address: '192.168.1.5', port: 4000 },
+        remoteReachable: false,
+        learnFrom: [peer],
+        sourceRules,
+      },
+    })
+    call.run(30_000)
+    expect([...sent.keys()]).toEqual([port])
   })
 })

@@ -30,8 +30,8 @@ export interface MediaParameters {
   readonly sourceRules?: readonly SourceRule[]
   /** Whether packets are accepted from exactly `remote` alone, also the first; default false. For peers on this machine. */
   readonly exactSource?: boolean
-  /** The peer's RTCP address (RFC 3605); default the port above `remote`. */
-  readonly remoteRtcp?: { readonly address: string; readonly port: number } | undefined
+  /** The peer's RTCP address (RFC 3605); default the port above `remote`. null: reports go nowhere else than over the RTP port. */
+  readonly remoteRtcp?: { readonly address: string; readonly port: number } | null | undefined
   /** Whether RTCP goes over the RTP port (RFC 5761); default false. */
   readonly rtcpMux?: boolean
   /**

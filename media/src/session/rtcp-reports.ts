@@ -68,7 +68,8 @@ export class RtcpReports {
   /** Sets the peer's address from offer/answer. */
   apply(nowMs: Ms, parameters: AppliedParameters): void {
     const { remote, remoteRtcp, rtcpMux = false, remoteReachable = true, sourceRules = [], srtp } = parameters
-    const rtcp = remoteRtcp ?? (remote === null || remote.port === 0 ? null : { ...remote, port: remote.port + 1 })
+    const above = remote === null || remote.port === 0 ? null : { ...remote, port: remote.port + 1 }
+    const rtcp = remoteRtcp === undefined ? above : remoteRtcp
     this.#secure = srtp !== null
     this.isMuxed = rtcpMux
     this.#reachable = remoteReachable
@@ -94,7 +95,7 @@ export class RtcpReports {
   get port(): number {
     const { latch } = this.#options.inbound
     if (this.isMuxed) return latch.port
-    if (this.#followsRtp) return latch.port === 0 ? 0 : latch.port + 1
+    if (this.#followsRtp) return latch.port === 0 || !this.#followed.allows(latch.ipv4, latch.port + 1) ? 0 : latch.port + 1
     return this.#heardPort === 0 ? this.#announcedPort : this.#heardPort
   }
 

@@ -84,7 +84,7 @@ export class SourceLatch {
 
   /**
    * Sets the peer's address from offer/answer. The next packet may latch again, because the peer may have moved. As long
-   * as the description names the same place, sending continues to the latched source.
+   * as the description names the same place, sending continues to the latched source, unless the new rules exclude it.
    */
   announce(announced: AnnouncedSource): void {
     const { ipv4, port, secure, reachable } = announced
@@ -96,7 +96,7 @@ export class SourceLatch {
     this.#state.latched = 0
     this.#state.nextPackets = 0
     this.#formerUntilMs = Number.NEGATIVE_INFINITY
-    if (same) return
+    if (same && this.#followed.allows(this.#state.ipv4, this.#state.port)) return
     this.#state.ipv4 = ipv4
     this.#state.port = reachable ? port : 0
   }

@@ -77,6 +77,15 @@ describe('where media is sent', () => {
   })
 })
 
+describe('RTCP without an address of its own goes to the port above RTP', () => {
+  it('unless that port is our own: then no reports are sent', () => {
+    expect(permitted('203.0.113.9', 9_998).remoteRtcp).toBeUndefined()
+    expect(permitted('203.0.113.9', 9_999).remoteRtcp).toBeNull()
+    expect(permitted('203.0.113.9', 9_999, { address: '203.0.113.9', port: 10_000 }).remoteRtcp).toBeNull()
+    expect(permitted('203.0.113.9', 9_999, { address: '203.0.113.9', port: 9_000 }).remoteRtcp).toMatchObject({ port: 9_000 })
+  })
+})
+
 describe('sources that are answered though no description named them', () => {
   function follows(address: string, port = 20_000, of: MediaParameters = permitted('198.51.100.7')): boolean {
     const sources = new FollowedSources()

@@ -48,20 +48,29 @@ export function permitDestination(parameters: MediaParameters, destinations: Leg
   if (remote === null) return { ok: true, parameters: { ...parameters, sourceRules } }
   const refused = refusalOf(remote, destinations)
   if (refused !== null) return { ok: false, detail: refused }
-  const isRtcpPermitted =
-    remoteRtcp !== undefined && refusalOf(remoteRtcp, destinations) === null && isReachable(remoteRtcp, destinations)
   return {
     ok: true,
     parameters: {
       ...parameters,
       sourceRules,
-      remoteRtcp: isRtcpPermitted ? remoteRtcp : undefined,
+      remoteRtcp: permittedRtcp(parameters, remote, destinations),
       ...(isInNetworks(remote.address, PRIVATE) && {
         remoteReachable: isReachable(remote, destinations),
         learnFrom: learnableFrom(destinations),
       }),
     },
   }
+}
+
+/** Undefined: the port above RTP's. Null: nothing may be sent there either, because the socket is ours. */
+function permittedRtcp(
+  { remoteRtcp }: MediaParameters,
+  remote: { readonly address: string; readonly port: number },
+  destinations: LegDestinations,
+): MediaParameters['remoteRtcp'] {
+  const isNamed = remoteRtcp !== undefined && remoteRtcp !== null
+  if (isNamed && refusalOf(remoteRtcp, destinations) === null && isReachable(remoteRtcp, destinations)) return remoteRtcp
+  return destinations.isOwnSocket(remote.address, remote.port + 1) ? null : undefined
 }
 
 function refusalOf(

@@ -1,6 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -17,37 +15,7 @@ const LOOPBACK_IPV4 = 0x7f000001
 
 if (!missing) packetIoConformance('native', () => Promise.resolve(new NativePacketIo()))
 
-/** A UDP socket that prints its port and then the traffic class of its first datagram, which Node does not show. */
-const CLASS_READER = `
-import socket
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.setsockopt(socket.IPPROTO_IP, 13, 1)  # IP_RECVTOS
-s.settimeout(20)
-s.bind(('${LOOPBACK}', 0))
-print(s.getsockname()[1], flush=True)
-print(s.recvmsg(100, 100)[1][0][2][0], flush=True)
-`
-const hasPython = spawnSync('python3', ['--version']).status === 0
-
 describe.skipIf(missing)(`packet I/O: native${note}`, () => {
-  it.skipIf(!hasPython)(
-    `RTP is marked with expedited forwarding${hasPython ? '' : ' (skipped: no python3)'}`,
-    async () => {
-      const reader = spawn('python3', ['-c', CLASS_READER], { stdio: ['ignore', 'pipe', 'inherit'] })
-      const lines = createInterface(reader.stdout)[Symbol.asyncIterator]()
-      const io = new NativePacketIo()
-      const socket = await io.open(LOOPBACK, 0)
-      const batch = new PacketBatch(1)
-      batch.length[0] = 100
-      batch.socket[0] = socket
-      batch.ipv4[0] = LOOPBACK_IPV4
-      batch.port[0] = Number((await lines.next()).value)
-      io.send(batch, 1)
-      expect((await lines.next()).value).toBe(String(46 << 2))
-      io.close(socket)
-    },
-  )
-
   it('the arrival time of a packet is when it arrived, not when it was polled', async () => {
     const io = new NativePacketIo()
     const [a, b] = [await io.open(LOOPBACK, 0), await io.open(LOOPBACK, 0)]

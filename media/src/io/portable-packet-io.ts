@@ -4,6 +4,7 @@ import type { Ms, ParleyError } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { formatIpv4, parseIpv4 } from '../packet-io/ipv4.ts'
 import { PACKET_SLOT_BYTES, PacketBatch, type PacketIo, type PacketIoCounters } from '../packet-io/packet-io.ts'
+import { markDatagrams } from './datagram-sockets.ts'
 
 /** Arrivals that one thread can hold between two polls; at 500 calls this is 40 ms of packets. */
 const ARRIVAL_QUEUE_PACKETS = 2048
@@ -13,6 +14,8 @@ const SOCKET_QUEUE_PACKETS = 128
 const SEND_COPIES = 256
 /** Timers of the event loop count whole milliseconds and may be this late; the rest of a wait is slept precisely. */
 const TIMER_SLACK_MS = 1.25
+/** The class of telephony audio (RFC 3246, RFC 4594 section 4.1), above the two bits of ECN. */
+const EXPEDITED_FORWARDING = 46 << 2
 
 interface BoundSocket {
   readonly handle: Socket
@@ -49,7 +52,10 @@ export class PortablePacketIo implements PacketIo {
     // Errors of an unconnected UDP socket concern single packets; those are counted where they happen.
     handle.on('error', () => {})
     const id = this.#nextSocket++
-    const socket: BoundSocket = { handle, port: handle.address().port, queued: 0, lastAddressText: '', lastAddress: 0 }
+    const { port: bound } = handle.address()
+    // Without the addon, or on a system that refuses the class, packets are sent without it.
+    markDatagrams({ address, port: bound }, EXPEDITED_FORWARDING)
+    const socket: BoundSocket = { handle, port: bound, queued: 0, lastAddressText: '', lastAddress: 0 }
     this.#sockets.set(id, socket)
     handle.on('message', (message, from) => this.#arrived(id, socket, message, from))
     return id

@@ -133,6 +133,8 @@ const SCENARIOS: readonly SocketScenario[] = [
       const { handshakes } = h.engine.endpoint.transportStats()
       checkThat(`${handshakes} handshakes are held`, handshakes <= 64)
       await checkOptions(await h.carrier('127.0.0.8'), h)
+      const { sent, answered } = await h.optionsOverTls('127.0.0.8', 5)
+      checkThat(`${answered} of ${sent} OPTIONS over new TLS connections are answered within 2 s`, answered === sent)
     },
   },
   {

@@ -9,6 +9,8 @@ import { ensureLocalCertificate, parseUri, type SipUri, type TlsIdentity } from 
 import { type Received, ScriptedCarrier, type Wording } from '@parley/loadtest'
 import type { TextToSpeech } from '@parley/providers'
 import { type SipRequest, SocketTransport, SystemResolver } from '@parley/sip'
+import { Attack } from '../attacks/attack.ts'
+import type { OptionsProbe, OptionsProbeResult } from '../attacks/options-probe.ts'
 import { sdp } from './carrier-harness.ts'
 
 export const TOKEN = 'carriers234567token'
@@ -90,6 +92,19 @@ export class SocketHarness {
         await new Promise(resolve => socket.once('connect', resolve).once('close', resolve))
       }),
     )
+  }
+
+  /** OPTIONS from a process of its own, each over a new TLS connection. */
+  async optionsOverTls(from: string, count: number): Promise<OptionsProbeResult> {
+    const uri = `sip:${TOKEN}@localhost`
+    const port = this.engine.endpoint.port('tls')
+    const job = { transport: 'tls', port, from, uri, count, everyMs: 100, timeoutMs: 2000, ca: this.tls.ca } as const
+    const probe = new Attack<OptionsProbeResult>('options-probe.ts', job satisfies OptionsProbe)
+    try {
+      return await probe.result
+    } finally {
+      await probe.end()
+    }
   }
 
   async close(): Promise<void> {

@@ -95,7 +95,8 @@ export class RtcpReports {
   get port(): number {
     const { latch } = this.#options.inbound
     if (this.isMuxed) return latch.port
-    if (this.#followsRtp) return latch.port === 0 || !this.#followed.allows(latch.ipv4, latch.port + 1) ? 0 : latch.port + 1
+    if (this.#followsRtp)
+      return latch.port === 0 || !this.#followed.allows(latch.ipv4, latch.port + 1) ? 0 : latch.port + 1
     return this.#heardPort === 0 ? this.#announcedPort : this.#heardPort
   }
 

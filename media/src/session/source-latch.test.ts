@@ -115,18 +115,21 @@ it.each([true, false])('a source at a port below 1024 is never sent to (secure: 
   expect(latch.port).toBe(4000)
 })
 
-it.each([true, false])('a source that the rules of the next offer/answer exclude is sent to no more, though the description names the same address (secure: %s)', secure => {
-  const latch = new SourceLatch()
-  latch.announce(announced(4000, secure))
-  latch.hear(0, PEER, 4711, 7, 1, true)
-  latch.announce(announced(4000, secure))
-  expect(latch.port).toBe(4711)
-  latch.hear(20, PEER, 4711, 7, 2, true)
-  const sourceRules = [{ ipv4: PEER, prefixBits: 32, ports: { from: 4711, to: 4711 }, isFollowed: false }]
-  latch.announce({ ...announced(4000, secure), sourceRules })
-  expect([latch.ipv4, latch.port]).toEqual([PEER, 4000])
-  expect(latch.refused).toBe(1)
-})
+it.each([true, false])(
+  'a source that the rules of the next offer/answer exclude is sent to no more, though the description names the same address (secure: %s)',
+  secure => {
+    const latch = new SourceLatch()
+    latch.announce(announced(4000, secure))
+    latch.hear(0, PEER, 4711, 7, 1, true)
+    latch.announce(announced(4000, secure))
+    expect(latch.port).toBe(4711)
+    latch.hear(20, PEER, 4711, 7, 2, true)
+    const sourceRules = [{ ipv4: PEER, prefixBits: 32, ports: { from: 4711, to: 4711 }, isFollowed: false }]
+    latch.announce({ ...announced(4000, secure), sourceRules })
+    expect([latch.ipv4, latch.port]).toEqual([PEER, 4000])
+    expect(latch.refused).toBe(1)
+  },
+)
 
 describe('source latch, a peer behind a NAT', () => {
   const behindNat = {

@@ -82,7 +82,9 @@ describe('RTCP without an address of its own goes to the port above RTP', () => 
     expect(permitted('203.0.113.9', 9_998).remoteRtcp).toBeUndefined()
     expect(permitted('203.0.113.9', 9_999).remoteRtcp).toBeNull()
     expect(permitted('203.0.113.9', 9_999, { address: '203.0.113.9', port: 10_000 }).remoteRtcp).toBeNull()
-    expect(permitted('203.0.113.9', 9_999, { address: '203.0.113.9', port: 9_000 }).remoteRtcp).toMatchObject({ port: 9_000 })
+    expect(permitted('203.0.113.9', 9_999, { address: '203.0.113.9', port: 9_000 }).remoteRtcp).toMatchObject({
+      port: 9_000,
+    })
   })
 })
 

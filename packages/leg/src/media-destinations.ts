@@ -43,7 +43,7 @@ const PRIVATE = networks('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.6
  * first packet, when that comes from where its signalling comes from or from the trunk's networks.
  */
 export function permitDestination(parameters: MediaParameters, destinations: LegDestinations): Permitted {
-  const { remote, remoteRtcp } = parameters
+  const { remote } = parameters
   const sourceRules = sourceRulesOf(destinations)
   if (remote === null) return { ok: true, parameters: { ...parameters, sourceRules } }
   const refused = refusalOf(remote, destinations)
@@ -69,7 +69,8 @@ function permittedRtcp(
   destinations: LegDestinations,
 ): MediaParameters['remoteRtcp'] {
   const isNamed = remoteRtcp !== undefined && remoteRtcp !== null
-  if (isNamed && refusalOf(remoteRtcp, destinations) === null && isReachable(remoteRtcp, destinations)) return remoteRtcp
+  if (isNamed && refusalOf(remoteRtcp, destinations) === null && isReachable(remoteRtcp, destinations))
+    return remoteRtcp
   return destinations.isOwnSocket(remote.address, remote.port + 1) ? null : undefined
 }
 

@@ -7,6 +7,7 @@ import type { MessageLimits } from '../message/parse-result.ts'
 import type { DatagramBudget } from '../transport/datagram-budget.ts'
 import { DatagramFlows } from '../transport/datagram-flows.ts'
 import { unmapAddress } from '../transport/ip-address.ts'
+import { isStun } from '../transport/stun.ts'
 import { ThinnedSources } from '../transport/thinned-sources.ts'
 import type { SocketAddress } from '../transport/transport.ts'
 import type { TransportEventQueue } from '../transport/transport-event-queue.ts'
@@ -118,7 +119,10 @@ export class DatagramChannel {
   }
 }
 
-/** Nothing, or CR and LF only: sent to keep a binding open, not answered on UDP. */
+/**
+ * Nothing, or CR and LF only: sent to keep a binding open, not answered on UDP. STUN, whose first two bits are 0 as in no SIP
+ * message, is what registrars answer our keep-alives with.
+ */
 function isKeepAlive(bytes: Uint8Array): boolean {
-  return bytes.every(byte => byte === 13 || byte === 10)
+  return bytes.every(byte => byte === 13 || byte === 10) || isStun(bytes)
 }

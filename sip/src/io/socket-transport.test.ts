@@ -120,12 +120,13 @@ describe('connections', () => {
 })
 
 describe('datagrams', () => {
-  it('a datagram of line breaks is a keep-alive, garbage is reported as refused, and the socket keeps working', async () => {
+  it('a datagram of line breaks is a keep-alive, STUN is the answer to one, garbage is reported as refused, and the socket keeps working', async () => {
     const server = await bench.endpoint()
     const socket = createSocket('udp4')
     bench.defer(() => socket.close())
     const { port } = server.target('udp')
-    for (const bytes of ['\r\n\r\n', '\r\n', '', '\u0000\u0001garbage'])
+    const stun = Buffer.from('0101000c2112a442000102030405060708090a0b002000080001a1473213c683', 'hex')
+    for (const bytes of ['\r\n\r\n', '\r\n', '', stun, '\u0000\u0001garbage'])
       socket.send(Buffer.from(bytes), port, '127.0.0.1')
     socket.send(options('one'), port, '127.0.0.1')
     const [garbage, good] = await server.until('message', 2)

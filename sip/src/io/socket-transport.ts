@@ -117,6 +117,7 @@ export class SocketTransport implements SipTransport {
     this.#inbox.hold(() => {
       if (output.type === 'resolve') this.#resolve(output.resolveId, output.hop)
       else if (output.type === 'close-flow') this.#pool.closeFlow(output.flow)
+      else if (output.type === 'keep-within') this.#pool.keepWithin(output.flow, output.withinMs)
       else this.#send(output.sendId, output.to, output.bytes)
     })
   }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { MachineDriver, type Random, type Time, type Timer } from '@parley/kernel'
+import { MachineDriver, type Ms, type Random, type Time, type Timer } from '@parley/kernel'
 import type { MessageLimits, ParseResult } from '../message/parse-result.ts'
 import { StreamFramer } from '../message/stream-framer.ts'
 import { StreamLifetime, type StreamLifetimeInput, type StreamLifetimeOutput } from '../transport/stream-lifetime.ts'
@@ -76,6 +76,11 @@ export class StreamConnection {
     this.#onSend = undefined
     this.#push(bytes)
     this.#life.handle({ type: 'sent' })
+  }
+
+  /** Keep-alives come this often at least. */
+  keepWithin(ms: Ms): void {
+    this.#life.handle({ type: 'keep-within', ms })
   }
 
   /** Reports the end at once, sends our FIN, and cuts the socket when the peer does not answer it in time. */

@@ -45,6 +45,18 @@ describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
     await peer.until(received => received === 'answer\r\n\r\n\r\n\r\n')
   })
 
+  it('pings come as often as the user agent asks for on a connection', async () => {
+    let dialled: TcpPeer | undefined
+    const far = await bench.rawServer(socket => {
+      dialled = new TcpPeer(socket)
+    })
+    const client = await bench.endpoint()
+    client.send(far, options('one'))
+    const [sent] = await client.until('sent')
+    client.transport.submit({ type: 'keep-within', flow: sent!.flow, withinMs: 25 })
+    await dialled!.until(received => received.endsWith('\r\n\r\n\r\n\r\n\r\n\r\n'))
+  })
+
   it('a peer that stops answering pings is disconnected, one that never answered is not', async () => {
     const limits = { pingMinMs: 20, pingMaxMs: 25, pongMs: 30 }
     const client = await bench.endpoint({ limits })

@@ -1,4 +1,5 @@
 import { isIP, type Socket } from 'node:net'
+import type { Ms } from '@parley/kernel'
 import { ConnectionTable, type QueuedSend } from '../transport/connection-table.ts'
 import { unmapAddress } from '../transport/ip-address.ts'
 import type { Flow, Target } from '../transport/transport.ts'
@@ -102,6 +103,10 @@ export class StreamPool {
 
   closeFlow(flow: Flow): void {
     this.#connections.get(flow.id)?.close('requested', 'closed by this side')
+  }
+
+  keepWithin(flow: Flow, withinMs: Ms): void {
+    this.#connections.get(flow.id)?.keepWithin(withinMs)
   }
 
   /** Ends everything: FIN to every peer, `flow-closed` for every flow, `send-failed` for what waited for a dial. */

@@ -52,6 +52,11 @@ export class MessageSender {
     this.#transport.submit({ type: 'send', sendId, to: destination, bytes })
   }
 
+  /** On this connection something is sent every `withinMs` at least, a keep-alive where there is nothing else. */
+  keepWithin(flow: Flow, withinMs: Ms): void {
+    this.#transport.submit({ type: 'keep-within', flow, withinMs })
+  }
+
   /** Locates servers (RFC 3263); an empty list if nothing was found. Recently failed targets come last. Never synchronous. */
   resolve(hop: NextHop, done: (targets: readonly Target[]) => void): void {
     const resolveId = this.#nextId++

@@ -33,6 +33,19 @@ const part: StreamLifetimeInput = { type: 'received', completed: false, partial:
 const pings = (outputs: readonly string[]) => outputs.filter(line => line.endsWith('send-ping'))
 
 describe('lifetime of a stream connection', () => {
+  it('a peer that asks for keep-alives every 10 s gets one after 8 to 10 s without a message; one that asks for 90 s changes nothing', () => {
+    const seconds = (ms: number) =>
+      pings(run('dialled', [[0, { type: 'keep-within', ms }]], 2 * MINUTE)).map(line => Number(line.split(' ')[0]))
+    const often = [0, ...seconds(10_000)]
+    expect(often.length).toBeGreaterThan(12)
+    for (const [i, at] of often.slice(1).entries()) {
+      expect(at - often[i]!).toBeGreaterThanOrEqual(7)
+      expect(at - often[i]!).toBeLessThanOrEqual(10)
+    }
+    for (const at of seconds(90_000).slice(0, 1)) expect(at).toBeGreaterThanOrEqual(25)
+    expect(seconds(90_000).length).toBe(4)
+  })
+
   it('a connection on which nothing was answered within 10 s is closed, whatever it sends', () => {
     const dribble = Array.from({ length: 40 }, (_, i): [number, StreamLifetimeInput] => [i * 500, part])
     expect(run('accepted', dribble, MINUTE)).toEqual(['10 slow_sender'])

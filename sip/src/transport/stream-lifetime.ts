@@ -12,6 +12,8 @@ export type StreamLifetimeInput =
   | { readonly type: 'ping' }
   | { readonly type: 'pong' }
   | { readonly type: 'sent' }
+  /** The peer takes the connection for dead when it hears nothing for so long (`Flow-Timer` of RFC 5626). */
+  | { readonly type: 'keep-within'; readonly ms: Ms }
 
 export type StreamLifetimeOutput =
   | { readonly type: 'send-ping' }
@@ -42,6 +44,7 @@ export class StreamLifetime implements Machine<StreamLifetimeInput, StreamLifeti
   #activeAt: Ms
   #partialSince: Ms | undefined
   #pingAt: Ms
+  #keepWithin: Ms = Number.POSITIVE_INFINITY
   #pongBy: Ms | undefined
 
   constructor(now: Ms, origin: 'accepted' | 'dialled', limits: StreamLifetimeLimits, random: Random) {
@@ -79,6 +82,10 @@ export class StreamLifetime implements Machine<StreamLifetimeInput, StreamLifeti
         this.#pingAt = now + this.#pingInterval()
         this.#known = true
         this.#activeAt = now
+        break
+      case 'keep-within':
+        this.#keepWithin = input.ms
+        this.#pingAt = Math.min(this.#pingAt, now + this.#pingInterval())
         break
     }
   }
@@ -128,7 +135,10 @@ export class StreamLifetime implements Machine<StreamLifetimeInput, StreamLifeti
 
   #pingInterval(): Ms {
     const { pingMinMs, pingMaxMs } = this.#limits
-    return pingMinMs + randomBelow(this.#random, Math.max(1, Math.round(pingMaxMs - pingMinMs) + 1))
+    const max = Math.min(pingMaxMs, this.#keepWithin)
+    // RFC 5626 section 4.4: from 80 to 100 % of what the peer asks for.
+    const min = max < pingMaxMs ? Math.round(max * 0.8) : pingMinMs
+    return min + randomBelow(this.#random, Math.max(1, Math.round(max - min) + 1))
   }
 
   #close(code: 'slow_sender' | 'idle' | 'keepalive_timeout'): void {

@@ -1,3 +1,4 @@
+import type { Ms } from '@parley/kernel'
 import type { ParseResult } from '../message/parse-result.ts'
 
 export type TransportName = 'udp' | 'tcp' | 'tls'
@@ -57,6 +58,8 @@ export type TransportOutput =
   | { readonly type: 'resolve'; readonly resolveId: number; readonly hop: NextHop }
   /** Closes a stream after a protocol violation, or when its TLS identity is no longer acceptable. */
   | { readonly type: 'close-flow'; readonly flow: Flow }
+  /** Keep-alives on a stream come this often at least; longer times than the transport's own change nothing. */
+  | { readonly type: 'keep-within'; readonly flow: Flow; readonly withinMs: Ms }
 
 /** What has to be resolved: the host part of a Route or Request-URI, or the override of a trunk. */
 export interface NextHop {

@@ -91,6 +91,9 @@ export class VirtualTransport implements SipTransport {
       case 'close-flow':
         this.cut(output.flow)
         return
+      case 'keep-within':
+        // Connections of this network need no keep-alives.
+        return
     }
   }
 

@@ -210,3 +210,70 @@ describe('registration as a client (RFC 3261 section 10)', () => {
     expect(registering.requests).toHaveLength(1)
   })
 })
+
+describe('keep-alives of a registration (RFC 5626 section 4.4)', () => {
+  /** A registration over `transport`, and what it sent in two minutes besides SIP messages: when, in ms, and which bytes. */
+  function keepAlives(transport: 'udp' | 'tls', headers: readonly (readonly [string, string])[]) {
+    const registering = new Registering({ registrar: { ...sipUri('', 'sbc.test', transport), user: undefined } })
+    const { pair } = registering
+    registering.respond = () => ({ status: 200, reply: { headers: [['Expires', '600'], ...headers] } })
+    const sent: { readonly at: number; readonly bytes: Buffer }[] = []
+    const asked: number[] = []
+    const { submit } = pair.a.transport
+    pair.a.transport.submit = output => {
+      if (output.type === 'keep-within') asked.push(output.withinMs)
+      if (output.type === 'send' && output.bytes.length <= 20)
+        sent.push({ at: pair.time.now(), bytes: Buffer.from(output.bytes) })
+      submit.call(pair.a.transport, output)
+    }
+    // The refresh brings the headers.
+    pair.time.advance(301_000)
+    const from = pair.time.now()
+    sent.length = 0
+    pair.time.advance(120_000)
+    const gaps = sent.map(({ at }, i) => at - (sent[i - 1]?.at ?? from))
+    return { registering, sent, asked, gaps }
+  }
+
+  it('over UDP the path is kept by CRLF CRLF every 23 to 29 s', () => {
+    const { sent, gaps } = keepAlives('udp', [])
+    expect(sent.length).toBeGreaterThanOrEqual(4)
+    for (const { bytes } of sent) expect(bytes.toString()).toBe('\r\n\r\n')
+    for (const gap of gaps.slice(1)) {
+      expect(gap).toBeGreaterThanOrEqual(23_200)
+      expect(gap).toBeLessThanOrEqual(29_000)
+    }
+  })
+
+  it('over UDP a registrar that keeps flows gets STUN binding requests, as often as its Flow-Timer asks', () => {
+    const { sent, gaps } = keepAlives('udp', [
+      ['Require', 'path, outbound'],
+      ['Flow-Timer', '10'],
+    ])
+    expect(sent.length).toBeGreaterThanOrEqual(11)
+    for (const { bytes } of sent) expect(bytes.toString('hex')).toMatch(/^000100002112a442[0-9a-f]{24}$/)
+    for (const gap of gaps.slice(1)) {
+      expect(gap).toBeGreaterThanOrEqual(8000)
+      expect(gap).toBeLessThanOrEqual(10_000)
+    }
+  })
+
+  it('a registrar cannot ask for more than a keep-alive every 4 s', () => {
+    expect(keepAlives('udp', [['Flow-Timer', '0']]).sent.length).toBeLessThanOrEqual(30)
+  })
+
+  it('a connection gets its keep-alives as often as Flow-Timer asks', () => {
+    expect(keepAlives('tls', [['Flow-Timer', '15']])).toMatchObject({ asked: [15_000], sent: [] })
+    expect(keepAlives('tls', [])).toMatchObject({ asked: [], sent: [] })
+  })
+
+  it('nothing is sent after the registration has ended', async () => {
+    const { registering, sent } = keepAlives('udp', [])
+    const stopped = registering.registration.stop()
+    registering.pair.time.advance(1000)
+    await stopped
+    sent.length = 0
+    registering.pair.time.advance(300_000)
+    expect(sent).toEqual([])
+  })
+})

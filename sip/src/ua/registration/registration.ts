@@ -12,6 +12,7 @@ import { createOutboundRequest, firstHop, identityOf } from '../outbound-request
 import type { Credentials } from '../session.ts'
 import type { UaContext } from '../ua-context.ts'
 import type { OutboundRequest } from '../user-agent-options.ts'
+import { FlowKeepAlive } from './flow-keep-alive.ts'
 import {
   type RegistrationInput,
   RegistrationMachine,
@@ -67,6 +68,7 @@ export class Registration {
   readonly #identity: CallIdentity
   readonly #onOver: () => void
   readonly #over = Promise.withResolvers<void>()
+  readonly #keepAlive: FlowKeepAlive
   #sequence: number
   #contact: NameAddr | undefined
   #request: ClientRequest | undefined
@@ -98,6 +100,7 @@ export class Registration {
       ['Supported', 'path, outbound'],
     ])
     this.#identity = identityOf(ctx, this.#call)
+    this.#keepAlive = new FlowKeepAlive(ctx)
     this.#sequence = this.#template.cseq.sequence
     ctx.time.at(ctx.time.now(), () => this.#handle({ type: 'start' }))
   }
@@ -200,11 +203,19 @@ export class Registration {
       .flatMap(value => parseNameAddrList(value) ?? [])
       .slice(0, MAX_SERVICE_ROUTES)
     this.#handle({ type: 'accepted', grantedS: this.#granted(response, requestedS) })
+    if (this.status.state === 'registered') this.#keepFlow(flow, response)
     this.#watchFlow()
+  }
+
+  /** RFC 5626 section 4.2.1: a registrar that keeps flows requires "outbound" in its response. */
+  #keepFlow(flow: Flow, { headers }: SipResponse): void {
+    const isOutbound = headers.all('Require').some(value => value.split(',').some(tag => tag.trim() === 'outbound'))
+    this.#keepAlive.keep(flow, { flowTimerS: secondsOf(headers.get('Flow-Timer')), isOutbound })
   }
 
   #onFailure({ code, detail }: RequestFailure): void {
     this.#flow = undefined
+    this.#keepAlive.stop()
     this.#sipStatus = null
     this.#detail = `REGISTER: ${code}: ${detail}`
     this.#handle({ type: 'failed' })
@@ -233,6 +244,7 @@ export class Registration {
       if (this.#flow?.id !== flow.id) return
       if (layer.sender.isLiveStream(flow)) return this.#watchFlow()
       this.#flow = undefined
+      this.#keepAlive.stop()
       this.#detail = 'the connection to the registrar closed'
       this.#handle({ type: 'flow-lost' })
     })
@@ -241,6 +253,7 @@ export class Registration {
   #end(): void {
     this.#timer?.cancel()
     this.#flowTimer?.cancel()
+    this.#keepAlive.stop()
     this.#onOver()
     this.#over.resolve()
   }

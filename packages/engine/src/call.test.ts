@@ -2,7 +2,7 @@ import type { TimelineItem } from '@parley/conversation'
 import { VirtualTime } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent } from '@parley/leg'
 import { expect, it } from 'vitest'
-import { Call, type CallEvent } from './call.ts'
+import { Call, type CallEvent, type CallOwner } from './call.ts'
 import type { CallControl, CallHandler } from './call-handler.ts'
 import { Ticker } from './ticker.ts'
 
@@ -75,7 +75,7 @@ class ScriptedHandler implements CallHandler {
 
 const item: TimelineItem = { seq: 1, at: '', offset_ms: 0, kind: 'state', state: 'running', phone_state: 'active' }
 
-function callWith(onEvent: (event: CallEvent) => void) {
+function callWith(onEvent: (event: CallEvent) => void, owner: CallOwner = {}) {
   const time = new VirtualTime()
   const leg = new ScriptedLeg()
   let handler: ScriptedHandler | undefined
@@ -83,7 +83,8 @@ function callWith(onEvent: (event: CallEvent) => void) {
     handler = new ScriptedHandler(line)
     return handler
   }
-  const call = new Call({ leg: leg as unknown as CallLeg, time, ticker: new Ticker(time), createHandler, onEvent })
+  const ticker = new Ticker(time)
+  const call = new Call({ leg: leg as unknown as CallLeg, time, ticker, createHandler, onEvent, owner })
   return { call, leg, time, handler: handler! }
 }
 
@@ -168,4 +169,21 @@ it('a listener gets the last event of the leg and then the report, each once', a
   leg.emit({ type: 'ended', end })
   await call.report
   expect(types).toEqual(['answered', 'ending', 'ended', 'ended'])
+})
+
+it("logs get a call's events as its run shows them, and the run gets all of them", () => {
+  const logged: CallEvent[] = []
+  const stored: CallEvent[] = []
+  const error = (message: string): TimelineItem => ({ ...item, kind: 'error', code: 'x', message })
+  const { handler, leg } = callWith(event => logged.push(event), {
+    onEvent: event => stored.push(event),
+    shown: event => (event.type === 'leg' ? null : { type: 'timeline', item: error('[name]') }),
+  })
+  leg.emit({ type: 'answered' })
+  handler.line.addTimelineItem(error('Ida'))
+  expect(logged).toEqual([{ type: 'timeline', item: error('[name]') }])
+  expect(stored).toEqual([
+    { type: 'leg', event: { type: 'answered' } },
+    { type: 'timeline', item: error('Ida') },
+  ])
 })

@@ -28,7 +28,7 @@ interface CallOptions {
   /** The engine hangs up after this long, whatever the handler does; default 25 hours. */
   readonly maxDurationMs?: Ms
   readonly onEvent?: (event: CallEvent, call: Call) => void
-  /** The run of the call; default: it is none. Gets each event after `onEvent`. */
+  /** The run of the call; default: it is none. Gets each event after `onEvent`, which gets what the run shows of it. */
   readonly owner?: CallOwner
 }
 
@@ -40,6 +40,8 @@ export interface CallOwner {
   /** Default: the call is no run. */
   readonly run?: RunOfCall
   onEvent?(event: CallEvent, call: Call): void
+  /** What others than the run get of an event, such as logs; null: nothing. Default: the event. */
+  shown?(event: CallEvent): CallEvent | null
   /** Default: no other agent can continue the call. */
   readonly prepareSuccessor?: PrepareSuccessor
 }
@@ -182,7 +184,8 @@ export class Call {
   /** A listener's error ends its own call and no other. It may come from a timer, where no caller would catch it. */
   #emit(event: CallEvent, owner: CallOwner = this.#owner): void {
     try {
-      this.#onEvent?.(event, this)
+      const shown = owner.shown === undefined ? event : owner.shown(event)
+      if (shown !== null) this.#onEvent?.(shown, this)
       owner.onEvent?.(event, this)
     } catch {
       this.#ending ??= 'internal'

@@ -126,6 +126,9 @@ it('personal data is taken out of timeline and transcript before anything is sto
   for (const line of lines) run.note({ kind: 'utterance', ...line })
   run.note({ kind: 'digits', direction: 'in', digits: '4111111111111111' })
   run.checkpoint(utterances)
+  expect(run.isRedacted).toBe(true)
+  const { text } = run.asStored({ seq: 1, at: '', offset_ms: null, kind: 'utterance', ...lines[1] }) as { text: string }
+  expect(text).toBe('[name], [phone number], [e-mail]')
   await pass(3000)
   const stored = JSON.stringify(await onDisk())
   expect(stored).toContain('[phone number], [e-mail]')

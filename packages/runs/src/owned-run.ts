@@ -143,9 +143,19 @@ export class OwnedRun {
     this.#redaction.variables(variables)
   }
 
+  /** Personal data is taken out of what is stored. */
+  get isRedacted(): boolean {
+    return this.#redaction !== null
+  }
+
+  /** An item of the run as the timeline has it. */
+  asStored(item: TimelineItem): TimelineItem {
+    return this.#redaction?.item(item) ?? item
+  }
+
   /** Appends an item to the timeline; a change of state moves the run as well. */
   append(given: TimelineItem): void {
-    const item = this.#redaction?.item(given) ?? given
+    const item = this.asStored(given)
     this.#options.trace?.item(item)
     if (item.kind === 'state') return this.#move(item)
     this.#writer.add({ type: 'item', item })

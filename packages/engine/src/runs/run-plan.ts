@@ -4,7 +4,7 @@ import type { Time } from '@parley/kernel'
 import type { OwnedRun } from '@parley/runs'
 import type { StartingRun } from '@parley/store'
 import { agentHandler } from '../agent-handler.ts'
-import type { CallOwner, PrepareSuccessor, Successor } from '../call.ts'
+import type { CallEvent, CallOwner, PrepareSuccessor, Successor } from '../call.ts'
 import type { CallPlan, HandlerFactory } from '../call-plan.ts'
 import type { VoiceAgent, VoiceCallFacts } from '../voice/voice-agent.ts'
 import type { CallRecord } from './call-record.ts'
@@ -52,8 +52,16 @@ export function callOwner(ready: ReadyRun): CallOwner & { readonly run: OwnedRun
   return {
     run,
     onEvent: (event, call) => record.onEvent(event, call),
+    shown: event => shownOf(run, event),
     ...(swaps && { prepareSuccessor: (request, effectId, call) => swaps.prepare(ready, request, effectId, call) }),
   }
+}
+
+/** An event without the personal data that the run takes out. Single keys are not shown then: the run masks them as a group. */
+function shownOf(run: OwnedRun, event: CallEvent): CallEvent | null {
+  if (!run.isRedacted) return event
+  if (event.type === 'leg') return event.event.type === 'digit' ? null : event
+  return event.type === 'timeline' ? { ...event, item: run.asStored(event.item) } : event
 }
 
 /** Creates the run's agent, with the run's ledger and transfer policy. */

@@ -80,6 +80,27 @@ describe('a caller who corrects a complete turn', () => {
     expect(kinds(call).includes('turn-continued')).toBe(continues)
   })
 
+  it.each([
+    [400, true],
+    [1300, false],
+  ])(
+    'the last word of a turn, recognised %i ms after the agent began to answer, continues it: %s',
+    (after, continues) => {
+      const call = new ScriptedCall().connect()
+      call.say(1000, 'I do not know.')
+      call.at(3000, () => {
+        const spoken = call.turns[0]!
+        call.input({ type: 'agent-speaking', speaking: true })
+        call.at(3000 + after, () => {
+          const word = { text: 'it.', startMs: spoken.endMs, endMs: spoken.endMs }
+          call.input({ type: 'final', text: 'it.', words: [word], fromFinalize: false })
+        })
+      })
+      call.runTo(9000)
+      expect(kinds(call).includes('turn-continued')).toBe(continues)
+    },
+  )
+
   it('a correction of what the agent has begun to say is a turn of its own', () => {
     const call = corrected('no, Wednesday.', line => line.agentSpeaks(1700, 1900))
     expect(kinds(call)).not.toContain('turn-continued')

@@ -252,7 +252,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     }
     if (isNew) {
       const unreported = this.#words.all
-      this.#continuation.words(unreported[0]?.startMs ?? now, () => this.#judge.isCorrection(unreported))
+      this.#continuation.words(now, unreported[0]?.startMs ?? now, () => this.#judge.isCorrection(unreported))
       this.#voice.word(now)
       this.#silenceTimers.callerActed(now)
     }
@@ -305,7 +305,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#silenceTimers.sound(now)
     this.#bargeIn.agentSpeaking(now, speaking)
     if (!speaking) return
-    this.#continuation.agentSpoke()
+    this.#continuation.agentSpoke(now)
     this.#turns.agentSpoke(now)
     this.#checkInterruption(now)
   }

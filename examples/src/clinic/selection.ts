@@ -16,6 +16,7 @@ export function selected<Offer>(
   const words = wordsOf(said)
   const ordinal = ORDINALS.findIndex(word => words.includes(` ${word} `))
   if (ordinal >= 0) return offers[ordinal]
+  if (words.includes(' last ')) return offers.at(-1)
   return named(offers, said, namesOf)
 }
 

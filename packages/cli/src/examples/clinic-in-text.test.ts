@@ -108,6 +108,54 @@ describe('the example clinic on rules-1', () => {
     expect(session.server.bookings).toEqual([])
   })
 
+  it('a caller whose number is not known is asked for it again and is not registered anew', async () => {
+    const session = await callClinic()
+    await session.say('An appointment, please.')
+    const again = 'I do not find that number. Please say or key it in again. If you are new here, press 0.'
+    expect(await session.say('It is nine nine nine nine.')).toBe(again)
+    expect(await session.say('I said nine nine nine nine.')).toBe(again)
+    expect(await session.press('9998')).toBe(again)
+    expect(await session.say('One zero four two.')).toMatch(/^Welcome back, Ada\./)
+    expect(session.actions()).not.toContain('register_patient succeeded')
+  })
+
+  it('a caller who keys in an unknown number and then 0 is new', async () => {
+    const session = await callClinic()
+    await session.press('1')
+    await session.press('9999')
+    expect(await session.press('0')).toMatch(/^You are new here\./)
+  })
+
+  it('nobody is registered under words that are no name', async () => {
+    const session = await callClinic()
+    await session.say('An appointment, please.')
+    await session.say('I am new here.')
+    expect(await session.say('I said nine nine nine nine.')).toMatch(/^You are new here\. What is your name\?/)
+    expect(await session.say('Grace Hopper.')).toMatch(/^Your new patient number is/)
+  })
+
+  it('a caller may choose the last of the days and times', async () => {
+    const session = await callAsAda()
+    expect(await session.say('The last day, please.')).toMatch(/^On Thursday I have eleven or two fifteen\./)
+    expect(await session.say('The last one.')).toBe('Thursday at two fifteen. Shall I book it? Press 1 for yes.')
+  })
+
+  it.each([
+    ['when the times are read out', ['Tuesday.']],
+    ['when asked to confirm', ['Tuesday.', 'The first one.']],
+  ])('a caller who names another day %s gets the times of that day', async (_when, said) => {
+    const session = await callAsAda()
+    for (const words of said) await session.say(words)
+    expect(await session.say('Actually, no, Wednesday.')).toMatch(/^On Wednesday I have/)
+  })
+
+  it.each([[[]], [['Tuesday.']]])('a caller who wants nothing any more after %j is let go', async said => {
+    const session = await callAsAda()
+    for (const words of said) await session.say(words)
+    await session.say('Actually, cancel that.')
+    expect([session.node, session.outcome]).toEqual(['goodbye', 'completed'])
+  })
+
   it('a caller who asks for a person is offered a call back', async () => {
     const session = await callAsAda()
     expect(await session.say('I want to talk to a person.')).toBe(

@@ -39,6 +39,8 @@ describe('a name property that rules-1 fills from a conversation', () => {
   it.each([
     'What is your name?|Yes',
     'What is your name?|I would rather not say',
+    'What is your name?|I said nine nine nine nine.',
+    'Say your number, or your name if you are new here.|I am new here.',
     '|I am calling about my booking',
     '|',
   ])('is left out after "%s"', line => {
@@ -98,6 +100,15 @@ describe('the day and time properties that rules-1 fills from a conversation', (
     expect(read('en', [`${offer}|eight in the evening`], { time: text('The time') })).toEqual({ time: '20:00' })
     expect(read('en', ['I have 10:15 or 16:30. Which time?|the second one'], { time: text('The time') })).toEqual({
       time: '16:30',
+    })
+    expect(read('en', ['I have 10:15 or 16:30. Which time?|the last one'], { time: text('The time') })).toEqual({
+      time: '16:30',
+    })
+    expect(read('en', ['I have Monday, Tuesday or Friday. Which day?|The last.'], { day: text('The day') })).toEqual({
+      day: 'Friday',
+    })
+    expect(read('es', ['Tengo lunes o martes. ¿Qué día?|el último'], { dia: text('El día') })).toEqual({
+      dia: 'martes',
     })
     expect(read('en', ['I have 10:15 or 16:30. Which time?|ten fifteen'], { time: text('The time') })).toEqual({
       time: '10:15',

@@ -82,6 +82,25 @@ export function numbersIn(words: readonly Word[], language: Language): SpokenNum
   return found
 }
 
+const LAST: Readonly<Record<Language, ReadonlySet<string>>> = {
+  en: new Set(['last']),
+  es: new Set(['ultimo', 'ultima']),
+}
+
+/** What the words choose of `offered` by its position: "the second one", "the last"; undefined: nothing. */
+export function chosenOf<Offer>(
+  offered: readonly Offer[],
+  words: readonly Word[],
+  language: Language,
+): Offer | undefined {
+  for (const word of words) {
+    const ordinal = ordinalOf(word, language)
+    if (ordinal !== null) return offered[ordinal - 1]
+    if (LAST[language].has(word.folded)) return offered.at(-1)
+  }
+  return undefined
+}
+
 /** The value of an ordinal ("second": 2); null for any other word. */
 export function ordinalOf(word: Word, language: Language): number | null {
   return WORDS[language].ordinals.get(word.folded) ?? null

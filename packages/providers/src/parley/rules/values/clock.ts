@@ -1,5 +1,5 @@
 import type { Evidence, ReadingContext } from '../evidence.ts'
-import { ordinalOf } from '../numbers.ts'
+import { chosenOf } from '../numbers.ts'
 import { wordsOf } from '../words.ts'
 import { timesIn, written } from './times.ts'
 
@@ -14,9 +14,7 @@ export function timeIn(evidence: Evidence, { requested, language }: ReadingConte
     const times = timesIn(turn.words, language, bare)
     return times.find(time => !turn.negatedStems.has(turn.words[time.from]!.stem))
   }
-  const place = turn.words.map(word => ordinalOf(word, language)).find(ordinal => ordinal !== null)
-  const chosen = place === undefined || place === null ? undefined : offered[place - 1]
-  const given = spokenTime(false) ?? chosen ?? (requested ? spokenTime(true) : undefined)
+  const given = spokenTime(false) ?? chosenOf(offered, turn.words, language) ?? (requested ? spokenTime(true) : undefined)
   if (given !== undefined) return written(given, offered)
   const proposed = timesIn(question.words, language)
   return evidence.agrees && proposed.length === 1 ? written(proposed[0]!) : undefined

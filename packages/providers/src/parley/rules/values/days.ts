@@ -1,5 +1,5 @@
 import type { Evidence, ReadingContext } from '../evidence.ts'
-import { ordinalOf } from '../numbers.ts'
+import { chosenOf } from '../numbers.ts'
 import type { Schema } from '../property.ts'
 import { type Word, wordsOf } from '../words.ts'
 import { datesIn, type SpokenDate } from './dates.ts'
@@ -16,9 +16,8 @@ export function dateIn(schema: Schema, evidence: Evidence, requested: ReadingCon
   const spoken = datesIn(turn.words, language).find(date => !isDenied(date, turn.words, turn.negatedStems))
   if (spoken !== undefined) return form(spoken, exchange.caller, turn.words)
   const words = wordsOf(exchange.agent, language)
-  const ordinal = turn.words.map(word => ordinalOf(word, language)).find(place => place !== null)
-  if (ordinal !== undefined && ordinal !== null)
-    return form(datesIn(words, language)[ordinal - 1], exchange.agent, words)
+  const chosen = chosenOf(datesIn(words, language), turn.words, language)
+  if (chosen !== undefined) return form(chosen, exchange.agent, words)
   const proposed = datesIn(question.words, language)
   return evidence.agrees && proposed.length === 1 ? form(proposed[0], question.text, question.words) : undefined
 }

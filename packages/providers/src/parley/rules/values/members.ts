@@ -1,6 +1,6 @@
 import type { Evidence, WordSpan } from '../evidence.ts'
 import type { Language } from '../language.ts'
-import { numbersIn, ordinalOf } from '../numbers.ts'
+import { chosenOf, numbersIn } from '../numbers.ts'
 import { membersOf, type Schema } from '../property.ts'
 import { inWords } from '../tool-result.ts'
 import type { Turn } from '../turn.ts'
@@ -33,11 +33,9 @@ export function mentionedMember(
     const answer = members.find(member => answers.has(fold(String(member))))
     if (answer !== undefined) return answer
   }
-  const ordinal = requested
-    ? turn.words.map(word => ordinalOf(word, language)).find(position => position !== null)
-    : undefined
   const offered = mentions(members, question, language)
-  if (ordinal !== undefined && ordinal !== null) return offered[ordinal - 1]?.member
+  const chosen = requested ? chosenOf(offered, turn.words, language) : undefined
+  if (chosen !== undefined) return chosen.member
   return evidence.agrees && offered.length === 1 ? offered[0]!.member : undefined
 }
 

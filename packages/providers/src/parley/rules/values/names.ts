@@ -1,4 +1,5 @@
 import type { Language } from '../language.ts'
+import { numberAt } from '../numbers.ts'
 import { PhraseMatcher, phrases } from '../phrase-matcher.ts'
 import { vocabulary } from '../vocabulary.ts'
 import { type Word, wordsOf } from '../words.ts'
@@ -23,6 +24,11 @@ const OPENINGS: Readonly<Record<Language, { readonly sure: PhraseMatcher; readon
     likely: new PhraseMatcher(phrases('soy,es,habla,le habla')),
   },
 }
+/** What people say of themselves after a `likely` opening. */
+const STATES: Readonly<Record<Language, ReadonlySet<string>>> = {
+  en: new Set('new here fine sorry late sick ill busy ready sure alone'.split(' ')),
+  es: new Set('nuevo nueva aqui enfermo enferma'.split(' ')),
+}
 /** Particles inside names. */
 const PARTICLES = new Set('de la las los del van von der den da dos di bin al san y'.split(' '))
 
@@ -40,8 +46,8 @@ export function nameIn(text: string, requested: boolean, language: Language): st
   }
   for (let at = 0; at < words.length; at++) {
     const opening = likely.lengthAt(words, at)
-    if (opening === 0) continue
     const next = words[at + opening]
+    if (opening === 0 || STATES[language].has(next?.folded ?? '')) continue
     const capital = next !== undefined && /\p{Lu}/u.test(text[next.start]!) && text !== text.toUpperCase()
     const name = capital || requested ? nameFrom(text, words, at + opening, language) : null
     if (name !== null) return name
@@ -60,7 +66,7 @@ function nameFrom(text: string, words: readonly Word[], from: number, language: 
   let to = from
   while (to < words.length && to - from < MAX_WORDS && belongs(words, to, from, language)) to++
   while (to > from && PARTICLES.has(words[to - 1]!.folded)) to--
-  if (to === from) return null
+  if (to === from || countsMoreThanNames(words.slice(from, to), language)) return null
   return capitals(text.slice(words[from]!.start, words[to - 1]!.end))
 }
 
@@ -73,6 +79,12 @@ function belongs(words: readonly Word[], at: number, from: number, language: Lan
   if (PARTICLES.has(word.folded)) return at > from && (language === 'es' ? !endsName(words, at) : word.folded !== 'y')
   const vocab = vocabulary(language)
   return !vocab.grammar.has(word.folded) && !vocab.framing.has(word.folded) && !vocab.yesAnywhere.lengthAt(words, at)
+}
+
+/** Whether more than half of the words are numbers: "nine nine nine nine" is no name. */
+function countsMoreThanNames(words: readonly Word[], language: Language): boolean {
+  const numbers = words.filter((word, at) => !PARTICLES.has(word.folded) && numberAt(words, at, language) !== null)
+  return numbers.length * 2 > words.length
 }
 
 /** Whether the particle ends the name: in "Ana y quiero una cita" the "y" joins sentences, not names. */

@@ -14,7 +14,8 @@ export function timeIn(evidence: Evidence, { requested, language }: ReadingConte
     const times = timesIn(turn.words, language, bare)
     return times.find(time => !turn.negatedStems.has(turn.words[time.from]!.stem))
   }
-  const given = spokenTime(false) ?? chosenOf(offered, turn.words, language) ?? (requested ? spokenTime(true) : undefined)
+  const given =
+    spokenTime(false) ?? chosenOf(offered, turn.words, language) ?? (requested ? spokenTime(true) : undefined)
   if (given !== undefined) return written(given, offered)
   const proposed = timesIn(question.words, language)
   return evidence.agrees && proposed.length === 1 ? written(proposed[0]!) : undefined

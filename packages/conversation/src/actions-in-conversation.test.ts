@@ -149,6 +149,26 @@ describe('a tool', () => {
     expect(talk.lines()).toEqual(['user: Book', 'book started', 'book failed', 'price started', 'price uncertain'])
   })
 
+  it.each(['http_301', 'http_302', 'http_303'])(
+    'a redirect that is not followed (%s) is in the timeline with what to change',
+    async code => {
+      const talk = await atTheDesk()
+      talk.actions.answers('book', { failed: code })
+      talk.model.answers([{ call: 'book' }], [{ say: 'Sorry.' }])
+      await talk.say('Book')
+      const errors = talk.events.flatMap(event =>
+        event.type === 'fact' && event.fact.kind === 'error' ? [event.fact] : [],
+      )
+      expect(errors).toEqual([
+        {
+          kind: 'error',
+          code,
+          message: expect.stringMatching(/^The action book .*set the action's url to the address/),
+        },
+      ])
+    },
+  )
+
   it('a tool request is filled in with the current variables', async () => {
     const talk = await atTheDesk()
     talk.conversation.updateVariables({ name: 'Ana María' })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { AudioHarness } from '../testing/audio-harness.ts'
+import { AudioHarness, find } from '../testing/audio-harness.ts'
 import { draftOf, greeter, planOf } from '../testing/drafts.ts'
 import { dialogueOptions } from './dialogue-options.ts'
 import type { VoiceAgent } from './voice-agent.ts'
@@ -109,6 +109,25 @@ describe('ambientSound', () => {
     const quiet = await heardInSilence({ ambientSound: 'static-noise', ambientSoundVolume: 0.5 })
     expect(quiet / usual).toBeGreaterThan(0.4)
     expect(quiet / usual).toBeLessThan(0.6)
+  })
+
+  /** RMS of what the caller hears beside the agent's own sound. */
+  async function heardBesideSpeech(settings: NonNullable<typeof greeter.settings>): Promise<number> {
+    const words = 'How can I help you on this fine day?'
+    const node = { id: 'hi', type: 'conversation', instruction: { type: 'static_text', text: words } } as const
+    call = await AudioHarness.open({ draft: draftOf([node], { settings }) })
+    await call.pass(4000)
+    const sound = call.voice.sound(words)
+    const { at, likeness } = find(call.heard(), sound)
+    expect(likeness).toBeGreaterThan(0.9)
+    const heard = call.heard().subarray(at, at + sound.length)
+    return Math.sqrt(heard.reduce((sum, sample, i) => sum + (sample - sound[i]!) ** 2, 0) / sound.length)
+  }
+
+  it('a caller hears it under the words of the agent as well', async () => {
+    const [without, beside] = [await heardBesideSpeech({}), await heardBesideSpeech({ ambientSound: 'static-noise' })]
+    expect(beside).toBeGreaterThan(300)
+    expect(beside).toBeGreaterThan(3 * without)
   })
 
   it('an unknown sound is silence', async () => {

@@ -126,6 +126,15 @@ describe('services that stall', () => {
     expect(on.timeline('silence')).toEqual([])
   })
 
+  it('an ambient sound is no sound of the agent: holding lines cover a slow model all the same', async () => {
+    const on = await open({
+      draft: draft({ ambientSound: 'static-noise' }),
+      agent: { model: slowModel(() => call!, [4800], speech), asksAhead: false },
+    })
+    const { said } = await answered(on, 'Of course.', 12_000)
+    expect(said.slice(2)).toEqual(['One moment, please.', 'I am still working on it.', 'Of course.'])
+  })
+
   it('a model that does not answer gets at most three requests for an answer', async () => {
     let requests = 0
     const stalled = slowModel(() => call!, [37_000], speech)()

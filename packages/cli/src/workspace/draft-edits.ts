@@ -23,7 +23,8 @@ function agentEdits(draft: DraftContent): DraftEdit[] {
     { type: 'agent.settings', values: draft.settings, clear: [] },
     { type: 'agent.provider', role: 'stt', changes: stt },
     { type: 'agent.provider', role: 'llm', changes: llm },
-    { type: 'agent.provider', role: 'tts', changes: tts },
+    // A voice that the draft had belongs to the service that it had.
+    { type: 'agent.provider', role: 'tts', changes: { voiceId: null, ...tts } },
     { type: 'agent.recording', value: draft.recording },
     {
       type: 'agent.telephony',

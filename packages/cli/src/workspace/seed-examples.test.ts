@@ -152,6 +152,24 @@ describe('the demo workspace', () => {
     expect(plan).toMatchObject({ telephony: { trunkId: 'demo-phone' }, notification: { url: `${ORIGIN}/webhooks` } })
   })
 
+  it('an agent that had a voice of another service is published with the voice that is ready now', async () => {
+    const { client } = await start()
+    const { draft } = await client.agents.get({ params: { agent_id: 'clinic' } })
+    const { draft_id, revision } = draft!
+    const edits = [{ type: 'agent.provider', role: 'tts', changes: { voiceId: 'of-another-service' } }] as const
+    const edited = await client.drafts.edit({
+      params: { agent_id: 'clinic' },
+      body: { draft_id, expected_revision: revision, edits: [...edits] },
+    })
+    const record = await readSeedRecord(home)
+    const stale = { draft_id, revision: edited.revision, digest: 'of an earlier version' }
+    await writeSeedRecord(home, { ...record, agents: { ...record.agents, clinic: stale } })
+    expect((await start()).printed).toEqual([])
+    expect(await versionsOf(client, 'clinic')).toEqual([1, 0])
+    const { plan } = await client.publications.get({ params: { agent_id: 'clinic', version: 1 } })
+    expect(plan.providers.tts.voiceId ?? null).toBeNull()
+  })
+
   it('the workspace is complete even if earlier starts were interrupted', async () => {
     const { key } = (await demoWorkspace(home, test.owner.url, baseUrl))!
     let sent = 0

@@ -67,14 +67,15 @@ async function ensureDraft(
   const params = { agent_id: seed.agentId }
   const { draft, head } = await client.agents.get({ params })
   if (draft === null) return
-  const digest = digestOf(seed.draft)
+  const requests = editsFor(seed.draft)
+  const digest = digestOf(requests)
   const isUnchanged = before?.draft_id === draft.draft_id && before.revision === draft.revision
   // Nothing was published yet: an earlier start was interrupted during its edits.
   const isUnfinished = before === undefined && head === null
   if (!isUnchanged && !isUnfinished) return
   let { revision } = draft
   if (before?.digest !== digest || isUnfinished) {
-    for (const edits of editsFor(seed.draft)) {
+    for (const edits of requests) {
       const body = { draft_id: draft.draft_id, expected_revision: revision, edits }
       revision = (await client.drafts.edit({ params, body })).revision
     }
@@ -134,6 +135,6 @@ async function published(client: ParleyClient, number: PhoneNumber): Promise<See
   return { agentId: assignment.agent_id, version, plan, number: number.phone_number, sip: trunk.inbound_sip_uri }
 }
 
-function digestOf(draft: DraftContent): string {
-  return createHash('sha256').update(JSON.stringify(draft)).digest('hex')
+function digestOf(requests: ReturnType<typeof editsFor>): string {
+  return createHash('sha256').update(JSON.stringify(requests)).digest('hex')
 }

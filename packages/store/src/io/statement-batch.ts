@@ -1,6 +1,8 @@
 import type { QueryResult } from 'kysely'
-import pg, { type PoolClient } from 'pg'
+import type { Connection, PoolClient, Submittable } from 'pg'
+import { serialize } from 'pg-protocol'
 import { valueParsers } from './value-parsers.ts'
+import { wireValue } from './wire-value.ts'
 
 /** A prepared statement: Postgres parses its text once per connection. */
 export interface Statement {
@@ -18,58 +20,74 @@ export interface BatchOutcome {
   readonly failure: unknown
 }
 
-interface Column {
-  readonly name: string
-  readonly parse: (text: string) => unknown
+/** The columns of a prepared statement's rows. */
+interface Columns {
+  readonly names: readonly string[]
+  readonly parsers: readonly ((text: string) => unknown)[]
+  /** A row of nulls: rows are copies of it, so that they all have one shape. */
+  readonly blank: Readonly<Record<string, unknown>>
 }
 
-/** The columns of the prepared statements of each connection, by name. */
-const preparedOn = new WeakMap<PoolClient, Map<string, readonly Column[]>>()
+const NO_COLUMNS: Columns = { names: [], parsers: [], blank: {} }
+
+/** What this module knows of a connection. */
+interface Session {
+  /** The prepared statements, by name. */
+  readonly prepared: Map<string, Columns>
+  isBusy: boolean
+  /** Sends the batches that wait for the one under way. */
+  readonly waiting: (() => void)[]
+}
+
+const sessions = new WeakMap<PoolClient, Session>()
+
+function sessionOf(client: PoolClient): Session {
+  const known = sessions.get(client)
+  if (known !== undefined) return known
+  const session: Session = { prepared: new Map(), isBusy: false, waiting: [] }
+  sessions.set(client, session)
+  return session
+}
 
 /** Number of prepared statements of the connection. */
 export function preparedStatements(client: PoolClient): number {
-  return preparedOn.get(client)?.size ?? 0
+  return sessionOf(client).prepared.size
 }
 
 /**
  * Sends the statements in one write to the socket, as one pipeline of the extended query protocol with one Sync: the statements
- * after a failed one are not executed. Outside of BEGIN and COMMIT they are one transaction, which Sync commits. Never rejects.
+ * after a failed one are not executed. Outside of BEGIN and COMMIT they are one transaction, which Sync commits. A batch that is
+ * begun while another one is under way on the connection is sent after it. Never rejects.
  */
 export function sendBatch(client: PoolClient, statements: readonly Statement[]): Promise<BatchOutcome> {
-  const prepared = preparedOn.get(client) ?? new Map<string, readonly Column[]>()
-  preparedOn.set(client, prepared)
+  const session = sessionOf(client)
   return new Promise(resolve => {
-    try {
-      const batch = new StatementBatch(statements, prepared, resolve)
-      client.query(batch as unknown as pg.Query)
-    } catch (failure) {
-      resolve({ results: [], failure })
+    const settle = (outcome: BatchOutcome) => {
+      session.isBusy = false
+      session.waiting.shift()?.()
+      resolve(outcome)
     }
+    const send = () => {
+      session.isBusy = true
+      try {
+        client.query(new StatementBatch(statements, session.prepared, settle))
+      } catch (failure) {
+        settle({ results: [], failure })
+      }
+    }
+    if (session.isBusy) session.waiting.push(send)
+    else send()
   })
 }
 
-/** The messages to Postgres; missing in the type definitions of pg. */
-interface Wire {
-  readonly stream: { cork(): void; uncork(): void }
-  close(statement: { type: 'S'; name: string }): void
-  parse(statement: { name: string; text: string }): void
-  describe(statement: { type: 'S'; name: string }): void
-  bind(portal: { statement: string; values: readonly unknown[] }): void
-  execute(): void
-  sync(): void
-}
-
-/** How the client writes values as text or bytes; missing in the type definitions of pg. */
-const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils
-
-/** A pipelining client accepts subclasses of its own queries only. Its constructor wants a text, which is not sent. */
-const ClientQuery = pg.Query as unknown as new (config: { readonly text: string }) => object
-
-/** A query of the client that consists of several statements; the client calls its methods as the answers arrive. */
-class StatementBatch extends ClientQuery {
+/**
+ * A query of the client that consists of several statements. The client for Postgres takes any object with `submit` for a query and
+ * calls the other methods as the answers arrive, as for its cursors.
+ */
+class StatementBatch implements Submittable {
   readonly #statements: readonly Statement[]
-  readonly #values: readonly (readonly unknown[])[]
-  readonly #prepared: Map<string, readonly Column[]>
+  readonly #values: (string | Buffer | null)[][]
+  readonly #prepared: Map<string, Columns>
   readonly #resolve: (outcome: BatchOutcome) => void
   readonly #results: QueryResult<never>[] = []
   #rows: Record<string, unknown>[] = []
@@ -79,52 +97,50 @@ class StatementBatch extends ClientQuery {
   /** Throws when a value cannot be sent. */
   constructor(
     statements: readonly Statement[],
-    prepared: Map<string, readonly Column[]>,
+    prepared: Map<string, Columns>,
     resolve: (outcome: BatchOutcome) => void,
   ) {
-    super({ text: '' })
     this.#statements = statements
-    this.#values = statements.map(({ values }) => values.map(value => prepareValue(value)))
+    this.#values = statements.map(({ values }) => values.map(wireValue))
     this.#prepared = prepared
     this.#resolve = resolve
   }
 
-  submit(wire: Wire): null {
+  submit({ stream }: Connection): void {
     const parsed = new Set<string>()
-    wire.stream.cork()
+    const messages: Buffer[] = []
     for (const [place, { name, text }] of this.#statements.entries()) {
       if (!this.#prepared.has(name) && !parsed.has(name)) {
         // It may exist: a batch that failed does not say how many of its statements were parsed.
-        wire.close({ type: 'S', name })
-        wire.parse({ name, text })
-        wire.describe({ type: 'S', name })
+        messages.push(serialize.close({ type: 'S', name }), serialize.parse({ name, text }))
+        messages.push(serialize.describe({ type: 'S', name }))
         parsed.add(name)
       }
-      wire.bind({ statement: name, values: this.#values[place]! })
-      wire.execute()
+      messages.push(serialize.bind({ statement: name, values: this.#values[place]! }), serialize.execute())
     }
-    wire.sync()
-    wire.stream.uncork()
-    return null
+    messages.push(serialize.sync())
+    // On a closed one the client reports the loss of the connection.
+    if (stream.writable) stream.write(Buffer.concat(messages))
   }
 
   handleRowDescription({ fields }: { fields: readonly { name: string; dataTypeID: number }[] }): void {
-    const columns = fields.map(({ name, dataTypeID }) => ({
-      name,
-      parse: valueParsers.getTypeParser(dataTypeID, 'text') as Column['parse'],
-    }))
-    this.#prepared.set(this.#current.name, columns)
+    this.#prepared.set(this.#current.name, {
+      names: fields.map(({ name }) => name),
+      parsers: fields.map(
+        ({ dataTypeID }) => valueParsers.getTypeParser(dataTypeID, 'text') as (text: string) => unknown,
+      ),
+      blank: Object.fromEntries(fields.map(({ name }) => [name, null])),
+    })
   }
 
   handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
     if (this.#unreadable !== null) return
     try {
-      const row: Record<string, unknown> = {}
-      const columns = this.#prepared.get(this.#current.name)!
-      for (let place = 0; place < columns.length; place++) {
-        const { name, parse } = columns[place]!
+      const { names, parsers, blank } = this.#prepared.get(this.#current.name)!
+      const row: Record<string, unknown> = { ...blank }
+      for (let place = 0; place < names.length; place++) {
         const value = fields[place]!
-        row[name] = value === null ? null : parse(value)
+        if (value !== null) row[names[place]!] = parsers[place]!(value)
       }
       this.#rows.push(row)
     } catch (error) {
@@ -134,7 +150,7 @@ class StatementBatch extends ClientQuery {
 
   handleCommandComplete({ text }: { text: string }): void {
     const { name } = this.#current
-    if (!this.#prepared.has(name)) this.#prepared.set(name, [])
+    if (!this.#prepared.has(name)) this.#prepared.set(name, NO_COLUMNS)
     this.#results.push(resultOf(text, this.#rows as never[]))
     this.#rows = []
   }

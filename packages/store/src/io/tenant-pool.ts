@@ -39,7 +39,6 @@ export class TenantPool {
       keepAlive: true,
       options: SESSION,
       types: valueParsers,
-      ...PIPELINED,
       verify: (client, done) => {
         client.query(APP_ROLE_FACTS).then(
           ({ rows }) => {
@@ -115,9 +114,6 @@ export class TenantPool {
     }
   }
 }
-
-/** Missing in the type definitions of pg 8. */
-const PIPELINED: object = { pipeline: true }
 
 function giveBack(client: PoolClient, failure: unknown): void {
   const isBroken = failure !== undefined && (!isAnswer(failure) || isStalePlan(failure))

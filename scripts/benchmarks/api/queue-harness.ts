@@ -62,7 +62,8 @@ export class QueueHarness {
         numbers: [{ number: '*', behaviour: { do: 'refuse', status: 486 }, ringAfterMs: null }],
         lines: [LINE],
         env: {
-          NODE_OPTIONS: `--import ${planting(faults)}`,
+          // Options of this process count too, such as those of a profiler.
+          NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import ${planting(faults)}`.trim(),
           ...(redis !== null && { REDIS_URL: `redis://127.0.0.1:${redis.port}` }),
         },
       })

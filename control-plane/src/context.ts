@@ -14,6 +14,7 @@ import type { TraceSink } from '@parley/kernel'
 import type { Blobs, DueWork, Queries, RunKind, Sealer, Topic } from '@parley/store'
 import type { z } from 'zod'
 import type { Catalogue } from './catalogue.ts'
+import type { LastWrite } from './pipeline/last-writes.ts'
 import type { Offload } from './pipeline/offload.ts'
 import type { SecretVersions } from './reading/import-reading.ts'
 import type { Reading } from './reading/read-task.ts'
@@ -192,6 +193,8 @@ export interface Context {
   dueAfterCommit(work: DueWork): void
   /** Wakes a process that executes runs of this kind, after the commit. */
   wakeAfterCommit(work: WaitingRun): void
+  /** Adds a write that travels with the COMMIT. For transactional operations. */
+  writeLast(write: LastWrite): void
 }
 
 /** What an `AfterCommit` step gets. */

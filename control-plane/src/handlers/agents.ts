@@ -11,6 +11,7 @@ import {
   readOpenDraft,
   readPublishedDraft,
 } from '@parley/store'
+import { z } from 'zod'
 import type { Context, Handlers } from '../context.ts'
 import { largeAnswer } from '../reading/large-answer.ts'
 import { runDraftWork } from '../reading/run-draft-work.ts'
@@ -64,8 +65,19 @@ export const agentHandlers = {
   },
 } satisfies Partial<Handlers>
 
+const summaries = z.array(agentSummary)
+
 /** Summaries of the readable agents, and an issue for each agent whose stored data is broken. */
 function readable(rows: readonly AgentRow[], scope: Scope): { agents: AgentSummary[]; issues: ListIssue[] } {
+  try {
+    // At once: this is cheaper than one by one, and few lists have a broken agent.
+    return { agents: summaries.parse(rows.map(row => summaryOf(row, scope))), issues: [] }
+  } catch {
+    return readableOneByOne(rows, scope)
+  }
+}
+
+function readableOneByOne(rows: readonly AgentRow[], scope: Scope) {
   const agents: AgentSummary[] = []
   const issues: ListIssue[] = []
   for (const row of rows) {

@@ -1,19 +1,23 @@
 import { createHash } from 'node:crypto'
-import { type InputOf, type OperationNamed, Refusal } from '@parley/contract'
+import { type InputOf, type OperationNamed, Refusal, type Scope } from '@parley/contract'
 import { judgeDestination, type Plan, unreadyIn } from '@parley/flow'
 import {
   admitRun,
   admittedRun,
+  admitWithAnswer,
   type DialFacts,
   dialFacts,
   lockAgentAgainstArchiving,
+  newRun,
   type PlannedPublication,
+  type Queries,
+  RefusedAdmission,
   type RunKind,
   type RunRequest,
   readPublication,
   secondsUntilCallAllowed,
 } from '@parley/store'
-import type { Handlers } from '../context.ts'
+import type { Context, Handlers } from '../context.ts'
 import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
 import { runEnvironmentOf } from './draft-environment.ts'
 import type { RunContext } from './run-context.ts'
@@ -25,41 +29,71 @@ type RunCreation = InputOf<OperationNamed<'runs.create'>>['body']
 type CreatedRun = ReturnType<typeof runBody> & { readonly web?: WebAccess }
 
 export const createRunHandler = {
-  'runs.create': async ({ body }, context) => ({ status: 201, body: await createRun(body, context) }),
+  'runs.create': async ({ body }, context) => ({
+    status: 201,
+    body: body.channel === 'web' ? await createWebRun(body, context) : await createRun(body, context),
+  }),
 } satisfies Partial<Handlers>
 
-/** Checks the preconditions in the order that the API documents, and admits the run; a refusal stores nothing. */
-export async function createRun(body: RunCreation, context: RunContext): Promise<CreatedRun> {
-  const { db, scope, principal } = context
+/**
+ * Admits a run on the phone or in the cloud in the last round trip of the transaction: admissions of one environment take turns from
+ * there to the commit. A refusal stores nothing.
+ */
+async function createRun(body: RunCreation, context: Context): Promise<CreatedRun> {
+  const { scope } = context
+  const { request, publication, run } = await preparedRun(body, context)
+  context.writeLast({
+    write: tx => admitWithAnswer(tx, scope, { ...request, ...run }),
+    explain: async (error, db) =>
+      error instanceof RefusedAdmission ? refusalOfAdmission(error.refused, scope, db) : error,
+  })
+  const { run_id } = run
+  context.auditResource({ kind: 'run', id: run_id })
+  context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })
+  return runBody(admittedRun(scope, request, publication, run))
+}
+
+/** Admits a web run, and gives its browser access to it; a refusal stores nothing. */
+export async function createWebRun(
+  body: RunCreation,
+  context: RunContext,
+): Promise<CreatedRun & { readonly web: WebAccess }> {
+  const { db, scope } = context
+  const { request, publication, webKind } = await preparedRun(body, context)
+  const admission = await admitRun(db, scope, request)
+  if (admission.kind === 'refused') throw await refusalOfAdmission(admission, scope, db)
+  const { run_id } = admission
+  context.auditResource({ kind: 'run', id: run_id })
+  // A direct web call waits for the offer of its browser.
+  if (webKind !== 'direct') context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })
+  const web =
+    webKind === 'direct'
+      ? await issueWebCall(context, run_id, publication.plan.settings.maxCallDurationMs)
+      : await issueRoomCall(context, run_id)
+  return { ...runBody(await existingRun(context, run_id)), web }
+}
+
+async function refusalOfAdmission(refused: RefusedAdmission['refused'], scope: Scope, db: Queries): Promise<Refusal> {
+  const isDailyLimit = refused.reason === 'daily_call_limit'
+  return admissionRefused(refused, isDailyLimit ? await secondsUntilCallAllowed(db, scope) : null)
+}
+
+/** Checks the preconditions in the order that the API documents. */
+async function preparedRun(body: RunCreation, context: RunContext) {
   const isPhone = body.channel === 'phone'
   const isWeb = body.channel === 'web'
-  if (isPhone && !principal.canDial)
+  if (isPhone && !context.principal.canDial)
     throw new Refusal('forbidden', 'this key may not place calls: use a key with can_dial, or an admin key', {
       reason: 'can_dial',
     })
-  const [agent, published, call, environment] = await factsFor(body, context)
+  const [agent, published, call, environment, run] = await factsFor(body, context)
   const publication = publicationFor(body, settledValue(agent), settledValue(published))
   checkChannel(body, publication)
   const webKind = isWeb ? webKindOf(body, context) : null
   const line = isPhone ? outboundLine(settledValue(call)!) : null
   if (line !== null) checkDestination(body.to, line.facts)
   checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, settledValue(environment))
-  const request = requestOf(body, publication, line, context)
-  const admission = await admitRun(db, scope, request)
-  if (admission.kind === 'refused') {
-    const isDailyLimit = admission.reason === 'daily_call_limit'
-    throw admissionRefused(admission, isDailyLimit ? await secondsUntilCallAllowed(db, scope) : null)
-  }
-  const { run_id } = admission
-  context.auditResource({ kind: 'run', id: run_id })
-  // A direct web call waits for the offer of its browser.
-  if (webKind !== 'direct') context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })
-  if (webKind === null) return runBody(admittedRun(scope, request, publication, admission))
-  const web =
-    webKind === 'direct'
-      ? await issueWebCall(context, run_id, publication.plan.settings.maxCallDurationMs)
-      : await issueRoomCall(context, run_id)
-  return { ...runBody(await existingRun(context, run_id)), web }
+  return { request: requestOf(body, publication, line, context), publication, webKind, run: settledValue(run) }
 }
 
 /**
@@ -73,6 +107,7 @@ function factsFor({ agent_id, version, channel, from }: RunCreation, context: Ru
     readPublication(db, scope, agent_id, version ?? 'head'),
     channel === 'phone' ? dialFacts(db, scope, { agent_id, version: version ?? null, from: from ?? null }) : null,
     runEnvironmentOf(context),
+    newRun(db),
   ])
 }
 

@@ -1,7 +1,7 @@
 import { Refusal } from '@parley/contract'
 import type { Admission } from '@parley/store'
 
-type Refused = Extract<Admission, { readonly kind: 'refused' }>
+type Refused = Pick<Extract<Admission, { readonly kind: 'refused' }>, 'reason' | 'limit' | 'used'>
 
 /**
  * The refusal of a run that cannot be admitted, with the limit and its use. `secondsUntilCallAllowed`: when the daily

@@ -1,7 +1,7 @@
 import { Refusal } from '@parley/contract'
 import { type Database, lockSiteKey, type PresentedSiteKey, writeAudit } from '@parley/store'
 import type { AuditedResource, Platform } from '../context.ts'
-import { createRun } from './runs-create.ts'
+import { createWebRun } from './runs-create.ts'
 import type { WebAccess } from './web-access.ts'
 
 interface SiteCalls {
@@ -27,7 +27,7 @@ export function createSiteCall(
     if (live >= concurrent_limit) throw limitReached('calls at once', concurrent_limit, live)
     if (today >= daily_limit) throw limitReached('calls in 24 hours', daily_limit, today)
     let resource: AuditedResource | null = null
-    const { web } = await createRun(
+    const { web } = await createWebRun(
       // The widget of a site has no client of LiveKit.
       { agent_id, channel: 'web', mode: 'inbound', web_kind: 'direct', dynamic_variables: {}, metadata: null },
       {
@@ -50,7 +50,7 @@ export function createSiteCall(
       outcome: 'allowed',
       request_id: requestId,
     })
-    const { kind: _, ...access } = web!
+    const { kind: _, ...access } = web
     return access
   })
 }

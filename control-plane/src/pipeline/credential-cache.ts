@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash as digest } from 'node:crypto'
 import { RecentMap } from '@parley/kernel'
 import type { Bus, Database, KeyHolder, SessionHolder } from '@parley/store'
 
@@ -79,9 +79,7 @@ export class CredentialCache {
   async holderOf(secret: { readonly key: string }, mayAsk: () => boolean): Promise<KeyHolder | null | 'withheld'>
   async holderOf(secret: PresentedSecret, mayAsk: () => boolean): Promise<CredentialHolder | null | 'withheld'>
   async holderOf(secret: PresentedSecret, mayAsk: () => boolean): Promise<CredentialHolder | null | 'withheld'> {
-    const hash = createHash('sha256')
-      .update('key' in secret ? secret.key : secret.session)
-      .digest()
+    const hash = digest('sha256', 'key' in secret ? secret.key : secret.session, 'buffer')
     const name = nameOf(secret, hash)
     const now = this.#options.now()
     const known = this.#known.get(name)

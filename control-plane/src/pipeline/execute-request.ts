@@ -24,6 +24,7 @@ import type { Reading } from '../reading/read-task.ts'
 import type { ReadingThreads } from '../reading/reading-threads.ts'
 import { type CheckedAnswer, checkedAnswer, replayedAnswer } from './answer.ts'
 import { noLongerValid } from './authenticator.ts'
+import { allWritten, type LastWrite } from './last-writes.ts'
 import { type Offload, withOffloading } from './offload.ts'
 import { transactionOrRefusal } from './refusal-after-commit.ts'
 import { mayCall, type Route } from './route.ts'
@@ -151,24 +152,37 @@ async function executeTransaction(
   const { record, route } = request
   const { scope } = request.principal
   const { sealer } = dependencies.platform
+  const last: LastWrite[] = []
   const attempt = (offload: Offload) => async (tx: Queries) => {
     // A retried transaction starts without the effects of the attempt that was rolled back.
     clearSideEffects(effects)
+    last.length = 0
     const stored = await storedAnswer(dependencies, request, tx)
     if (stored !== null) return { answer: stored, isNew: false }
-    const context = { ...contextOf(dependencies, request, effects, tx), offload }
+    const context = { ...contextOf(dependencies, request, effects, tx, { last }), offload }
     return { answer: checkedAnswer(route, await route.handler(request.input, context)), isNew: true }
   }
   const lastWrites = async (tx: Queries, { answer, isNew }: { answer: CheckedAnswer; isNew: boolean }) =>
     isNew &&
-    Promise.all([
+    allWritten([
+      ...last.map(one => one.write(tx)),
       audit(tx, request, effects, 'allowed'),
-      record === null ? null : keepAnswer(tx, scope, sealer, record, { status: answer.status, body: answer.text }),
+      ...(record === null ? [] : [keepAnswer(tx, scope, sealer, record, { status: answer.status, body: answer.text })]),
     ])
-  const { answer } = await withOffloading(offload =>
-    transactionOrRefusal(dependencies.database, scope, attempt(offload), lastWrites),
-  )
-  return answer
+  try {
+    const { answer } = await withOffloading(offload =>
+      transactionOrRefusal(dependencies.database, scope, attempt(offload), lastWrites),
+    )
+    return answer
+  } catch (error) {
+    for (const one of last) {
+      const explained = await one.explain(error, dependencies.database.within(scope))
+      if (explained === error) continue
+      clearSideEffects(effects)
+      throw explained
+    }
+    throw error
+  }
 }
 
 /** Commits the intent before the external request and the result after it; no connection is held in between. */
@@ -190,7 +204,7 @@ async function executeExternal(
   try {
     const answer = checkedAnswer(
       route,
-      await route.handler(request.input, contextOf(dependencies, request, effects, db, resultWrites)),
+      await route.handler(request.input, contextOf(dependencies, request, effects, db, { resultWrites })),
     )
     await storeResult(dependencies, request, effects, { answer, lease: begun, resultWrites })
     return answer
@@ -333,12 +347,20 @@ export function audit(
   })
 }
 
+/** Where a handler leaves the writes that are done after it. */
+interface LaterWrites {
+  /** Of an external operation. */
+  readonly resultWrites?: ResultWrite[]
+  /** Of a transactional one. */
+  readonly last?: LastWrite[]
+}
+
 function contextOf(
   { platform, database, bus, runChanges, threads }: PipelineDependencies,
   request: PreparedRequest,
   effects: SideEffects,
   db: Queries,
-  resultWrites?: ResultWrite[],
+  { resultWrites, last }: LaterWrites = {},
 ): ExternalContext {
   const { principal, requestId, record, reading } = request
   return {
@@ -376,6 +398,10 @@ function contextOf(
       if (resultWrites === undefined)
         throw new TypeError('storeWithAnswer is for external operations only: write in the transaction of the context')
       resultWrites.push(write)
+    },
+    writeLast: write => {
+      if (last === undefined) throw new TypeError('writeLast is for transactional operations only')
+      last.push(write)
     },
   }
 }

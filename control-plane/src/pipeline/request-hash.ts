@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { RawInput } from '@parley/contract'
 import { canonicalJson } from '@parley/kernel'
 
@@ -9,5 +9,5 @@ import { canonicalJson } from '@parley/kernel'
  */
 export function requestHash(raw: RawInput): Buffer {
   const { params = {}, query = {}, body = {} } = raw
-  return createHash('sha256').update(canonicalJson({ params, query, body })).digest()
+  return hash('sha256', canonicalJson({ params, query, body }), 'buffer')
 }

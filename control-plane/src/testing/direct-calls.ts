@@ -10,6 +10,7 @@ import {
 } from '@parley/contract'
 import type { Database, Topic } from '@parley/store'
 import type { AuditedResource, ExternalContext, Handlers, Platform, WaitingRun } from '../context.ts'
+import { allWritten, type LastWrite } from '../pipeline/last-writes.ts'
 import { transactionOrRefusal } from '../pipeline/refusal-after-commit.ts'
 
 /** The answer of a handler or the envelope of its refusal, and its side effects. */
@@ -39,6 +40,7 @@ interface RecordedEffects {
   auditedResource: AuditedResource | null
   readonly notifications: { topic: Topic; id: string }[]
   readonly runsToWake: WaitingRun[]
+  readonly last: LastWrite[]
 }
 
 /** Calls a handler without the pipeline; the input and the answer are validated by the contract. */
@@ -50,16 +52,23 @@ export async function callDirectly(calls: DirectCalls, id: OperationId, raw: Raw
     input: unknown,
     context: ExternalContext,
   ) => Promise<{ status: number; body: unknown }>
-  const effects: RecordedEffects = { auditedResource: null, notifications: [], runsToWake: [] }
+  const effects: RecordedEffects = { auditedResource: null, notifications: [], runsToWake: [], last: [] }
   const context = (db: ExternalContext['db']) => contextOf(calls, db, effects, keyOf(operation) ?? null)
   try {
     const { database, scope } = calls
     const { status, body } =
       operation.hints.readOnly || operation.kind === 'external'
         ? await handler(parsed.input, context(database.within(scope)))
-        : await transactionOrRefusal(database, scope, tx => handler(parsed.input, context(tx)))
+        : await transactionOrRefusal(
+            database,
+            scope,
+            tx => handler(parsed.input, context(tx)),
+            tx => allWritten(effects.last.map(one => one.write(tx))),
+          )
     return { status, body: operation.output.parse(JSON.parse(JSON.stringify(body))), ...effects }
-  } catch (error) {
+  } catch (thrown) {
+    let error = thrown
+    for (const one of effects.last) error = await one.explain(error, calls.database.within(calls.scope))
     if (!(error instanceof Refusal)) throw error
     const { code } = error.envelope.error
     const declared = operation.errors[code] as readonly string[] | undefined
@@ -107,6 +116,9 @@ function contextOf(
     },
     notifyAfterCommit: (topic, id) => {
       effects.notifications.push({ topic, id })
+    },
+    writeLast: write => {
+      effects.last.push(write)
     },
   }
 }

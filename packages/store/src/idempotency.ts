@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { PreparedQuery } from './prepared-query.ts'
@@ -224,5 +224,5 @@ function leaseEnd(leaseMs: number) {
 /** One of 2^64 lock numbers. Two keys with the same number by chance: one gets `in_progress` and is retried. */
 function lockOf(scope: Scope, { principal, operation, key }: IdempotentRequest): string {
   const name = JSON.stringify([scope.tenant_id, principal, operation, key])
-  return createHash('sha256').update(name).digest().readBigInt64BE().toString()
+  return hash('sha256', name, 'buffer').readBigInt64BE().toString()
 }

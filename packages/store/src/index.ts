@@ -224,7 +224,16 @@ export {
 } from './release/gates.ts'
 export { passGate } from './release/pass-gate.ts'
 export type { PublicSigningKey } from './release/protocol.ts'
-export { type Admission, type AdmissionRefusal, admitRun, countTransfer, type RunRequest } from './runs/admission.ts'
+export {
+  type Admission,
+  type AdmissionRefusal,
+  admitRun,
+  admitWithAnswer,
+  countTransfer,
+  newRun,
+  RefusedAdmission,
+  type RunRequest,
+} from './runs/admission.ts'
 export { admittedRun } from './runs/admitted-run.ts'
 export { type BudgetRow, readBudget, writeBudget } from './runs/budget.ts'
 export { forgetBlobs } from './runs/contents.ts'

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Json, Refusal } from '@parley/contract'
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 
@@ -127,7 +127,7 @@ function digestOf(binding: CursorBinding): string {
     .filter(([, value]) => value !== undefined)
     .sort(([one], [other]) => (one < other ? -1 : 1))
   const bound = JSON.stringify([binding.operation, binding.tenantId, binding.sort, filters])
-  return createHash('sha256').update(bound).digest('base64url').slice(0, 22)
+  return hash('sha256', bound, 'base64url').slice(0, 22)
 }
 
 function readArray(cursor: string): unknown[] {

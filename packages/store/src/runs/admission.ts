@@ -1,5 +1,6 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
+import { DatabaseError } from 'pg'
 import { PreparedQuery } from '../prepared-query.ts'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, RunChannel, RunMode } from '../schema-runs.ts'
@@ -128,14 +129,53 @@ export async function admitBy(
   if (refused !== null) return { kind: 'refused', reason: refused, limit: limit_value, used: used_value, run_id }
   if (run_id === null || created_at === null)
     throw new TypeError('parley.admit_run returned an admitted run without run_id or created_at')
-  if (request.user_id !== undefined && request.user_id !== null)
-    await tx
-      .updateTable('runs')
-      .set({ user_id: request.user_id })
-      .where('tenant_id', '=', scope.tenant_id)
-      .where('run_id', '=', run_id)
-      .execute()
   return { kind: 'admitted', run_id, created_at, owned: owner === undefined ? null : { run_id, fence } }
+}
+
+/** Names a run and its time before it is admitted, so that its answer can be made before. */
+export interface NewRun {
+  readonly run_id: string
+  readonly created_at: string
+}
+
+const newRunQuery = new PreparedQuery(
+  (_, __: object) => sql<NewRun>`select parley.uuidv7() as run_id, parley.now_ms() as created_at`,
+)
+
+export async function newRun(db: Queries): Promise<NewRun> {
+  return (await newRunQuery.first(db, {}))!
+}
+
+/** An admission that was refused after its answer was made: the transaction can only be rolled back. */
+export class RefusedAdmission extends Error {
+  readonly refused: Pick<Extract<Admission, { readonly kind: 'refused' }>, 'reason' | 'limit' | 'used'>
+
+  constructor(refused: RefusedAdmission['refused']) {
+    super(`the run is refused: ${refused.reason}`)
+    this.refused = refused
+  }
+}
+
+const admissionOrFailure = new PreparedQuery(
+  (_, { tenant_id, request }: { readonly tenant_id: string; readonly request: string }) =>
+    sql`select parley.admit_or_fail(${tenant_id}::uuid, ${request}::jsonb)`,
+)
+
+/** The condition with which `parley.admit_or_fail` refuses. */
+const REFUSED = 'PA001'
+
+/**
+ * As {@link admitRun}, for a run whose answer is made already: it travels with the answer and COMMIT, so that the environment's
+ * other admissions wait for neither. Throws `RefusedAdmission`.
+ */
+export async function admitWithAnswer(tx: Queries, scope: Scope, request: RunRequest & NewRun): Promise<void> {
+  try {
+    await admissionOrFailure.execute(tx, { tenant_id: scope.tenant_id, request: JSON.stringify(request) })
+  } catch (error) {
+    if (error instanceof DatabaseError && error.code === REFUSED)
+      throw new RefusedAdmission(JSON.parse(error.detail ?? '{}') as RefusedAdmission['refused'])
+    throw error
+  }
 }
 
 /**

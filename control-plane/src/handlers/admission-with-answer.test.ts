@@ -32,7 +32,7 @@ it('an admission that is refused with its answer already made stores nothing of 
   const refused = await api.send('runs.create', { body }, { idempotencyKey: 'first' })
   expect(refused.status).toBe(429)
   expect(refused.body.error).toMatchObject({
-    reason: 'concurrent_capacity',
+    code: 'rate_limited',
     details: { limit: 0, used: 0, retry_after_seconds: 1 },
   })
   expect(await stored('first')).toMatchObject({ runs: 0, answers: 0, audit: [['failed', null]] })

@@ -113,7 +113,7 @@ class LongestFirst extends BaseSequencer {
     const places = new Map<TestSpecification, number>()
     for (const own of Map.groupBy(sorted, ({ project }) => project.name).values())
       for (const [index, file] of own.entries())
-        places.set(file, file.project.config.isolate ? (index < WHOLE_WORKERS - 1 ? 0 : 2) : 1)
+        places.set(file, file.project.name === 'slow' ? 1 : index < WHOLE_WORKERS - 1 ? 0 : 2)
     const order = ({ project }: TestSpecification) => project.config.sequence.groupOrder
     return sorted.sort((a, b) => order(a) - order(b) || places.get(a)! - places.get(b)!)
   }

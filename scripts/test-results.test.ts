@@ -29,7 +29,7 @@ describe('the summary of a test run', () => {
 })
 
 describe('a second attempt', () => {
-  const file = (group: string, name: string) => ({ group, file: name, ms: 1 })
+  const file = (group: string, name: string) => ({ group, file: name, ms: 1, cpuMs: 1 })
   const failed = (name: string) => ({ name: `${name} > holds`, state: 'failed', reason: 'late', file: name }) as const
 
   it('a failed file of any group runs again, and one in whose time an error came that no test awaited', () => {
@@ -60,24 +60,31 @@ describe('a second attempt', () => {
 })
 
 describe('the times of a test run', () => {
-  it('the seconds per group are followed by the 20 slowest files, slowest first', () => {
-    const files = Array.from({ length: 30 }, (_, n) => ({ group: 'unit', file: `${n}.test.ts`, ms: 1000 * n }))
+  it('the seconds per group are followed by the 20 slowest files, then by the 20 with the most processor time', () => {
+    const times = (n: number) => ({ ms: 1000 * n, cpuMs: 100 * (30 - n) })
+    const files = Array.from({ length: 30 }, (_, n) => ({ group: 'unit', file: `${n}.test.ts`, ...times(n) }))
     const lines = timeLines(
       [
-        { group: 'static checks', files: 0, ms: 12_340 },
-        { group: 'unit', files: 30, ms: 435_000 },
+        { group: 'static checks', files: 0, ms: 12_340, cpuMs: 0 },
+        { group: 'unit', files: 30, ms: 435_000, cpuMs: 45_600 },
       ],
       files,
     )
     expect(lines.slice(0, 6)).toEqual([
-      'Seconds per group:',
+      'Seconds per group, and processor time of its workers and their processes:',
       '  static checks   12.3 s',
-      '  unit           435.0 s  30 files',
+      '  unit           435.0 s   45.6 s  30 files',
       '',
       'The 20 slowest files:',
       '   29.0 s  29.test.ts (unit)',
     ])
-    expect(lines).toHaveLength(25)
-    expect(lines.at(-1)).toContain('10.test.ts')
+    expect(lines[24]).toBe('   10.0 s  10.test.ts (unit)')
+    expect(lines.slice(25, 28)).toEqual([
+      '',
+      'The 20 files with the most processor time:',
+      '    3.0 s  0.test.ts (unit)',
+    ])
+    expect(lines).toHaveLength(47)
+    expect(lines.at(-1)).toContain('19.test.ts')
   })
 })

@@ -76,6 +76,8 @@ interface FileTime {
   readonly file: string
   /** From the start of its imports to the end of its last hook. */
   readonly ms: number
+  /** Processor time of its worker and of the processes that it started and that ended; 0 where the system does not say. */
+  readonly cpuMs: number
 }
 
 /** A group of tests (vitest's project). Groups follow each other, but `slow` and `whole` run at the same time. */
@@ -84,23 +86,29 @@ interface GroupTime {
   readonly files: number
   /** By the clock, from the start of its first file to the end of its last one. */
   readonly ms: number
+  /** Processor time of its files. */
+  readonly cpuMs: number
 }
 
 const SLOWEST_SHOWN = 20
 
-/** Where the time of a run went: seconds by group, then the slowest files. */
+/** Where the time of a run went: seconds by group, then the slowest files and those that compute longest. */
 export function timeLines(groups: readonly GroupTime[], files: readonly FileTime[]): string[] {
   const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_SHOWN)
+  const busiest = files.filter(({ cpuMs }) => cpuMs > 0).toSorted((a, b) => b.cpuMs - a.cpuMs)
+  const shown = busiest.slice(0, SLOWEST_SHOWN)
   const width = Math.max(0, ...groups.map(({ group }) => group.length))
   const right = (ms: number) => seconds(ms).padStart(9)
   return [
-    'Seconds per group:',
-    ...groups.map(({ group, files, ms }) => {
-      const count = files === 0 ? '' : `  ${files} ${files === 1 ? 'file' : 'files'}`
+    'Seconds per group, and processor time of its workers and their processes:',
+    ...groups.map(({ group, files, ms, cpuMs }) => {
+      const count = files === 0 ? '' : `${right(cpuMs)}  ${files} ${files === 1 ? 'file' : 'files'}`
       return `  ${group.padEnd(width)}${right(ms)}${count}`
     }),
     ...(slowest.length === 0 ? [] : ['', `The ${slowest.length} slowest files:`]),
     ...slowest.map(({ group, file, ms }) => `${right(ms)}  ${file} (${group})`),
+    ...(shown.length === 0 ? [] : ['', `The ${shown.length} files with the most processor time:`]),
+    ...shown.map(({ group, file, cpuMs }) => `${right(cpuMs)}  ${file} (${group})`),
   ]
 }
 
@@ -120,8 +128,9 @@ export class ResultCollector implements Reporter {
 
   get groups(): readonly GroupTime[] {
     return [...this.#spans].map(([group, { since, until }]) => {
-      const files = this.files.filter(file => file.group === group).length
-      return { group, files, ms: until - since }
+      const files = this.files.filter(file => file.group === group)
+      const cpuMs = files.reduce((sum, file) => sum + file.cpuMs, 0)
+      return { group, files: files.length, ms: until - since, cpuMs }
     })
   }
 
@@ -132,7 +141,7 @@ export class ResultCollector implements Reporter {
 
   onTestModuleEnd(module: TestModule): void {
     const file = relative(this.#root, module.moduleId)
-    this.#addTime(file, module)
+    const { cpuMs } = this.#addTime(file, module)
     const before = this.results.length
     this.#addErrors(file, module.errors(), file)
     for (const test of module.children.allTests()) this.#addTest(file, test)
@@ -141,7 +150,8 @@ export class ResultCollector implements Reporter {
     const count = (state: TestResult['state']) => results.filter(result => result.state === state).length
     const skipped = count('skipped') === 0 ? '' : `, ${count('skipped')} skipped`
     const failed = count('failed') === 0 ? '' : `, ${count('failed')} FAILED`
-    this.#print(`  ${file}: ${count('passed')} passed${failed}${skipped} (${seconds(module.diagnostic().duration)})`)
+    const times = `${seconds(module.diagnostic().duration)}, ${seconds(cpuMs)} of processors`
+    this.#print(`  ${file}: ${count('passed')} passed${failed}${skipped} (${times})`)
   }
 
   onTestRunEnd(_modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
@@ -153,12 +163,15 @@ export class ResultCollector implements Reporter {
     }
   }
 
-  #addTime(file: string, module: TestModule): void {
+  #addTime(file: string, module: TestModule): FileTime {
     const { collectDuration, setupDuration, duration } = module.diagnostic()
     const group = module.project.name
-    this.files.push({ group, file, ms: collectDuration + setupDuration + duration })
+    const cpuMs = module.meta().cpuMs ?? 0
+    const time = { group, file, ms: collectDuration + setupDuration + duration, cpuMs }
+    this.files.push(time)
     const span = this.#spans.get(group)
     if (span !== undefined) span.until = performance.now()
+    return time
   }
 
   #addTest(file: string, test: TestCase): void {

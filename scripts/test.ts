@@ -1,6 +1,7 @@
 // `npm test [-- PATH…]`: every check and every test, then a summary whose last line is "N passed, N failed, N skipped".
 // `npm run check [-- PATH…]`: the same without what takes long: static checks and the group `unit` alone.
-// With paths: only the tests in files whose path contains one of them, and no static checks.
+// With paths: only the tests in files whose path contains one of them, and no static checks. With `--group NAME`, which may be
+// repeated: only the tests of that group of vitest.config.ts, and no static checks.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -102,21 +103,22 @@ async function secondAttempt(first: ResultCollector): Promise<TestResult[]> {
   return results
 }
 
-async function main(filters: readonly string[], isQuick: boolean): Promise<void> {
+/** `groups`: those whose tests run; undefined: all. `isStatic`: with the static checks. */
+async function main(filters: readonly string[], groups: string[] | undefined, isStatic: boolean): Promise<void> {
   const started = performance.now()
-  const staticTime = { group: 'static checks', files: 0, ms: 0 }
+  const staticTime = { group: 'static checks', files: 0, ms: 0, cpuMs: 0 }
   // Beside the group `unit`, which is the first and judges no times: one of the checks uses a single core for long.
-  const checks = Promise.all(filters.length === 0 ? STAGES.map(runStage) : []).then(results => {
+  const checks = Promise.all(isStatic ? STAGES.map(runStage) : []).then(results => {
     staticTime.ms = performance.now() - started
     return results
   })
   print('tests:')
   const collector = new ResultCollector(repositoryRoot, print)
-  const tested = await runTests(collector, filters, isQuick ? ['unit'] : undefined)
+  const tested = await runTests(collector, filters, groups)
   const { results: settled, passedThen } = withSecondAttempt(tested, await secondAttempt(collector))
   const results: readonly TestResult[] = [...(await checks), ...settled]
-  const groups = filters.length === 0 ? [staticTime, ...collector.groups] : collector.groups
-  print(`\n${timeLines(groups, collector.files).join('\n')}`)
+  const times = isStatic ? [staticTime, ...collector.groups] : collector.groups
+  print(`\n${timeLines(times, collector.files).join('\n')}`)
   print(`\nAll of it took ${seconds(performance.now() - started)}.`)
   const summary = summaryLines(results, passedThen).join('\n')
   const failed = results.some(result => result.state === 'failed')
@@ -124,5 +126,9 @@ async function main(filters: readonly string[], isQuick: boolean): Promise<void>
   process.stdout.write(`${summary}\n`, () => process.exit(failed ? 1 : 0))
 }
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { check: { type: 'boolean' } } })
-await main(positionals, values.check === true)
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { check: { type: 'boolean' }, group: { type: 'string', multiple: true } },
+})
+const groups = values.check === true ? ['unit'] : values.group
+await main(positionals, groups, positionals.length === 0 && values.group === undefined)

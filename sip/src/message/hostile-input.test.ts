@@ -170,8 +170,19 @@ function cost(work: () => void): number {
 
 const SMALL = 16_384
 const LARGE = 131_072
-/** Eight times the bytes cost eight times the processor time if parsing is linear, and 64 times if it is quadratic. */
-const linear = (smallMs: number) => 24 * smallMs
+const MAX_RATIO = 24
+/**
+ * Eight times the bytes cost eight times the processor time if parsing is linear, and 64 times if it is quadratic. One
+ * collection of garbage within the larger one can cost more than the parsing: the best of three ratios counts.
+ */
+function expectLinear(costOf: (bytes: number) => number): void {
+  let ratio = Number.POSITIVE_INFINITY
+  for (let attempt = 0; attempt < 3 && ratio >= MAX_RATIO; attempt++) {
+    const smallMs = costOf(SMALL)
+    ratio = Math.min(ratio, costOf(LARGE) / smallMs)
+  }
+  expect(ratio).toBeLessThan(MAX_RATIO)
+}
 
 describe('parsing time grows linearly with the size of the input', () => {
   const many = (part: string, bytes: number) => part.repeat(Math.ceil(bytes / part.length))
@@ -198,25 +209,23 @@ describe('parsing time grows linearly with the size of the input', () => {
     ['colons in a host', bytes => optionsWith('example.com SIP', `[${many(':', bytes)}] SIP`)],
     ['digits', bytes => optionsWith('CSeq: 1', `CSeq: ${many('1', bytes)}`)],
   ])('parsing time grows linearly with the number of %s', (_what, build) => {
-    const small = build(SMALL)
-    const large = build(LARGE)
-    const smallMs = cost(() => parseDatagram(small, OPEN))
-    const largeMs = cost(() => parseDatagram(large, OPEN))
-    expect(largeMs).toBeLessThan(linear(smallMs))
+    expectLinear(size => {
+      const bytes = build(size)
+      return cost(() => parseDatagram(bytes, OPEN))
+    })
   })
 
   it.each([1, 100, 4096])('parsing a stream in chunks of %i bytes takes linear time', size => {
-    const inChunks = (bytes: Buffer) =>
-      cost(() => {
+    expectLinear(length => {
+      const bytes = options(many('X-A: b\r\n', length).trim())
+      return cost(() => {
         const framer = new StreamFramer(OPEN)
         for (let i = 0; i < bytes.length; i += size) {
           framer.push(bytes.subarray(i, i + size))
           framer.next()
         }
       })
-    const small = inChunks(options(many('X-A: b\r\n', SMALL).trim()))
-    const large = inChunks(options(many('X-A: b\r\n', LARGE).trim()))
-    expect(large).toBeLessThan(linear(small))
+    })
   })
 
   it('parsing a hostile datagram of 64 KiB takes little time under the default limits', () => {

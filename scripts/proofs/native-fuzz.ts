@@ -12,10 +12,13 @@ const SPARE_SECONDS = 120
 /** Leaks are not looked for: V8 frees nothing at its end. */
 const SANITISERS = { ASAN_OPTIONS: 'detect_leaks=0', UBSAN_OPTIONS: 'print_stacktrace=1' }
 
+/** This machine cannot build with the sanitisers; the message says what is missing. */
+export class NoSanitisers extends Error {}
+
 type SanitisedAddon = { readonly library: string } | { readonly obstacle: string }
 
 /** Builds the addon, or other C++ sources, with the address and undefined-behaviour sanitisers. */
-export function buildSanitised(file: string, sources: readonly string[] = []): SanitisedAddon {
+function buildSanitised(file: string, sources: readonly string[] = []): SanitisedAddon {
   const code = `import { buildSanitizedAddon } from ${JSON.stringify(ADDON_BUILD)}
     console.log(JSON.stringify(buildSanitizedAddon(${JSON.stringify(file)}, ${JSON.stringify(sources)})))`
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })
@@ -37,15 +40,15 @@ async function runSanitised(
 
 /**
  * Fuzzes the native layer under the address and undefined-behaviour sanitisers: seeded calls with attacks, compared with the
- * portable path, and pages of any content. A planted fault shows first that the sanitisers report.
+ * portable path, and pages of any content. A planted fault shows first that the sanitisers report. Throws `NoSanitisers`.
  */
 async function run({ seed, count, seconds, line, progress }: ProofOptions): Promise<ProofOutcome> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-native-fuzz-'))
   try {
     const planted = buildSanitised(join(folder, 'overflow.node'), [join(directory, 'overflow.cc')])
+    if ('obstacle' in planted) throw new NoSanitisers(planted.obstacle)
     const built = buildSanitised(join(folder, 'media.node'))
-    if ('obstacle' in planted) throw new Error(planted.obstacle)
-    if ('obstacle' in built) throw new Error(built.obstacle)
+    if ('obstacle' in built) throw new NoSanitisers(built.obstacle)
     const overflow = await runSanitised(
       planted.library,
       ['-e', `require(${JSON.stringify(join(folder, 'overflow.node'))})`],

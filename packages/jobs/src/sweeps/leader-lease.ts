@@ -16,6 +16,8 @@ interface LeaderLeaseOptions {
 export class LeaderLease {
   readonly #options: LeaderLeaseOptions
   #lease: Lease | null = null
+  /** When the lease was acquired or last renewed. */
+  #heldAt: Ms = 0
 
   constructor(options: LeaderLeaseOptions) {
     this.#options = options
@@ -23,13 +25,11 @@ export class LeaderLease {
 
   /**
    * Does `work` if this process is the leader or becomes it. Returns the result of `work`; false also if another process
-   * is the leader. Rejects if the lease query or `work` does.
+   * is the leader. Rejects if the lease query or `work` does. A lease is renewed when a third of it has passed: idle workers run
+   * rounds each second, and each renewal is a commit.
    */
   async run(work: () => Promise<boolean>): Promise<boolean> {
-    const { leases, name, owner, leaseMs } = this.#options
-    const renewed = this.#lease === null ? null : await leases.renew(this.#lease, leaseMs)
-    this.#lease = renewed ?? (await leases.acquire(name, owner, leaseMs))
-    if (this.#lease === null) return false
+    if (!(await this.#hold())) return false
     const renewal = this.#renewWhileWorking()
     try {
       return await work()
@@ -46,6 +46,17 @@ export class LeaderLease {
     if (lease !== null) await this.#options.leases.release(lease).catch(() => false)
   }
 
+  /** Whether this process is the leader now. */
+  async #hold(): Promise<boolean> {
+    const { leases, name, owner, leaseMs, time } = this.#options
+    const askedAt = time.now()
+    if (this.#lease !== null && askedAt - this.#heldAt < leaseMs / 3) return true
+    const renewed = this.#lease === null ? null : await leases.renew(this.#lease, leaseMs)
+    this.#lease = renewed ?? (await leases.acquire(name, owner, leaseMs))
+    this.#heldAt = askedAt
+    return this.#lease !== null
+  }
+
   /** Work may take longer than the lease. Losing the lease meanwhile is harmless: the work may be done by two processes. */
   #renewWhileWorking(): { stop(): void; done(): Promise<void> } {
     const { leases, leaseMs, time } = this.#options
@@ -59,7 +70,13 @@ export class LeaderLease {
     }
     const renew = async () => {
       if (this.#lease === null) return
-      this.#lease = await leases.renew(this.#lease, leaseMs).catch(() => this.#lease)
+      const askedAt = time.now()
+      try {
+        this.#lease = await leases.renew(this.#lease, leaseMs)
+        this.#heldAt = askedAt
+      } catch {
+        // The next renewal tries again.
+      }
       if (!stopped) schedule()
     }
     schedule()

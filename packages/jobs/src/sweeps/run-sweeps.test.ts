@@ -127,9 +127,30 @@ describe('work that one worker does at a time', () => {
     const [one, other, done] = [leaderLease('one', 'jobs/dies'), leaderLease('other', 'jobs/dies'), [] as string[]]
     await one.run(work(done, 'one'))
     await test.owner.query("update parley.leases set expires_at = now() - interval '1 ms' where name = 'jobs/dies'")
+    harness.time.advance(10_000)
     expect(await other.run(work(done, 'other'))).toBe(true)
     expect(await one.run(work(done, 'one'))).toBe(false)
     expect(done).toEqual(['one', 'other'])
+  })
+
+  it('the leader renews its lease only after a third of it: rounds of idle workers cost no commits', async () => {
+    const { leases } = test.database
+    let renewals = 0
+    const counted: typeof leases = {
+      ...leases,
+      renew: (lease, leaseMs) => {
+        renewals++
+        return leases.renew(lease, leaseMs)
+      },
+    }
+    const options = { leases: counted, name: 'jobs/idle', owner: 'one', leaseMs: 30_000, time: harness.time }
+    const leader = new LeaderLease(options)
+    for (let second = 0; second <= 25; second++) {
+      expect(await leader.run(async () => true)).toBe(true)
+      harness.time.advance(1000)
+    }
+    // After 10 and 20 s.
+    expect(renewals).toBe(2)
   })
 
   it('leader work keeps its lease while it runs', async () => {

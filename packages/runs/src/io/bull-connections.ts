@@ -45,10 +45,8 @@ interface AnyWorker extends Closable {
   waitUntilReady(): Promise<unknown>
 }
 
-type BullWorkerOptions = Pick<
-  WorkerOptions,
-  'concurrency' | 'maxStalledCount' | 'drainDelay' | 'lockDuration' | 'stalledInterval'
->
+/** `drainDelay` keeps its default: a worker without jobs looks every 5 s for one of which no notification came. */
+type BullWorkerOptions = Pick<WorkerOptions, 'concurrency' | 'maxStalledCount' | 'lockDuration' | 'stalledInterval'>
 
 /** Queues and workers of BullMQ over Postgres or Redis, by name, and what they report when they are away. */
 export class BullConnections {

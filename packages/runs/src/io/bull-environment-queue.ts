@@ -60,7 +60,6 @@ export class BullEnvironmentQueue implements EnvironmentQueue {
   ): Promise<() => Promise<void>> {
     const options = {
       concurrency,
-      drainDelay: 5,
       lockDuration: LOCK_MS,
       stalledInterval: LOOK_FOR_STALLED_MS,
       maxStalledCount: ATTEMPTS,

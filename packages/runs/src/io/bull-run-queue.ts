@@ -41,7 +41,7 @@ export class BullRunQueue implements RunQueue {
   async listen(kinds: readonly RunKind[], listener: (work: Work) => Promise<void>): Promise<() => Promise<void>> {
     const names = new Set(kinds.map(kind => QUEUES[kind]))
     // A job that its process lost is not given to another: the run is claimed, or the sweep finds it.
-    const options = { concurrency: CONCURRENCY, maxStalledCount: 0, drainDelay: 1 }
+    const options = { concurrency: CONCURRENCY, maxStalledCount: 0 }
     const workers = [...names].map(name =>
       this.#connections.worker<Work>(name, options, async ({ data, timestamp }) => {
         if (this.#wallClock() - timestamp <= STALE_MS) await listener(data)

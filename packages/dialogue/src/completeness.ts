@@ -105,13 +105,19 @@ function wordScore(tokens: readonly string[], lexicon: Lexicon, isWhole: boolean
   const last = tokens.at(-1)!
   if (lexicon.closers.lengthAtEnd(tokens) > 0) return 0.88
   const isQuestion = isWhole && tokens.length >= 3 && lexicon.questionWords.has(tokens[0]!)
+  const before = tokens.at(-2)
   if (lexicon.dangling.has(last)) return DANGLING
   if (lexicon.connectors.has(last)) return OPEN_RUN
   if (lexicon.weaklyDangling.has(last)) {
+    const asks = lexicon.questionWords.has(tokens[0]!)
+    if (!isWhole || asks || tokens.length > 4) return WEAKLY_DANGLING
     // "yes I do", "no, we can't"; but not "I would like", although "I would" is an answer.
-    return isWhole && tokens.length <= 4 && lexicon.answers.lengthAt(tokens, 0) === 1 ? 0.85 : WEAKLY_DANGLING
+    if (lexicon.answers.lengthAt(tokens, 0) === 1) return 0.85
+    // "My neighbour did": a few words that answer who did something.
+    return tokens.length > 1 && tokens.length <= 3 && lexicon.proVerbs.has(last) ? PLAIN : WEAKLY_DANGLING
   }
-  if (lexicon.months.has(last)) return 0.4
+  // A day or a year may follow a month, but hardly in "since April".
+  if (lexicon.months.has(last)) return before !== undefined && lexicon.monthPrepositions.has(before) ? PLAIN : 0.4
   if (isQuestion) return 0.8
   return tokens.length < 3 ? 0.55 : PLAIN
 }

@@ -21,6 +21,19 @@ describe('endpointing', () => {
     )
   })
 
+  it.each(['I guess so', 'I suppose so', 'I believe so'])('"%s" is an answer, not a hesitation', text => {
+    expect(adaptive().silenceNeeded(silence(text), 1)).toBeLessThan(300)
+  })
+
+  it('letters wait less long after the question for a spelling, but longer than whole sentences', () => {
+    const endpointer = adaptive()
+    const unknown = endpointer.silenceNeeded(silence('b r e n n a n'), 1)
+    endpointer.expect({ kind: 'spelling' })
+    const asked = endpointer.silenceNeeded(silence('b r e n n a n'), 1)
+    expect(asked).toBeLessThan(unknown - 200)
+    expect(asked).toBeGreaterThan(900)
+  })
+
   it('the silence is longer after words without a full stop, once the recogniser has written some', () => {
     const endpointer = adaptive()
     const sentence = silence('we came here by train yesterday')

@@ -46,7 +46,9 @@ const DOES_NOT_ANSWER = 0.03
 /** Highest score of words that answer the question in part. */
 const ANSWERS_IN_PART = 0.35
 /** Change of the score after an open question, whose answers have pauses in the middle. */
-const OPEN_QUESTION = -0.08
+const OPEN_QUESTION = -0.105
+/** Lowest score of letters after the question for a spelling: the last letter is known by its pause alone. */
+const SPELLING = 0.42
 /** Change of the score of a few words after a question that a few words answer. */
 const CLOSED_QUESTION = 0.06
 const FEW_WORDS = 4
@@ -114,6 +116,7 @@ export class Endpointer {
     if (judgement === 'complete') score = Math.max(score, ANSWERS)
     else if (judgement === 'partial') score = Math.min(score, ANSWERS_IN_PART)
     else if (judgement !== 'unknown') score = Math.min(score, DOES_NOT_ANSWER)
+    else if (this.#expected.kind === 'spelling') score = Math.max(score, SPELLING)
     else if (this.#expected.kind === 'open') score += OPEN_QUESTION
     else if (CLOSED.includes(this.#expected.kind) && words.length <= FEW_WORDS) score += CLOSED_QUESTION
     if (isTextBehind) score = Math.min(score, 0.5)

@@ -21,7 +21,8 @@ export const ENGLISH: LexiconData = {
     definitely; of course; thank you; thanks; thank you very much; thanks a lot; no thanks; no thank you; yes please
     yes thank you; i do; i am; i did; i have; i will; i can; i would; i don't; i'm not; i can't; i didn't; i haven't; it is
     it isn't; it was; it does; they are; we are; we do; not really; not yet; not now; not at all; i think so; i don't think so
-    i guess so; i hope so; that's right; that's correct; that's it; that's all; that is all; that'll be all; nothing else
+    i guess so; i hope so; i suppose so; i believe so; i'm afraid so; i'd say so; i hope not; i guess not; i suppose not
+    i think not; i'm afraid not; i don't believe so; that's right; that's correct; that's it; that's all; that is all; that'll be all; nothing else
     goodbye; bye; bye bye; good bye; hello; hi; hey; maybe; perfect; great; good; fine; very good; sounds good; go ahead
     never mind; nevermind; i don't know; no idea; me too; neither; both; none; nothing; anytime; any time; never; always
     today; tomorrow; tonight; yesterday; you too; see you; what; who; when; where; why; how; sorry; pardon; excuse me
@@ -43,6 +44,8 @@ export const ENGLISH: LexiconData = {
   dateWords: `monday tuesday wednesday thursday friday saturday sunday today tomorrow tonight noon midnight morning afternoon
     evening weekend monday's am pm o'clock first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
     thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth`,
+  proVerbs: `do does did don't doesn't didn't`,
+  monthPrepositions: 'in since until till by of',
   ordinals: 'first second third fourth last former latter one ones both either neither any earlier later',
   backchannels: `yeah; yes; yep; yup; ya; uh-huh; uh huh; mm-hmm; mm hmm; mmhmm; mhm; mhmm; mm; mmm; hmm; hm; uhuh; aha; ah; oh
     okay; ok; k; right; all right; alright; i see; sure; got it; gotcha; i got it; cool; great; good; exactly; of course

@@ -30,6 +30,10 @@ export interface LexiconData {
   readonly announcers: string
   /** Words of which a day or a time of day consists. */
   readonly dateWords: string
+  /** Verbs that stand for another one at the end of a short answer: "my neighbour did". */
+  readonly proVerbs: string
+  /** Words before a month that no day follows: "since April". */
+  readonly monthPrepositions: string
   /** "first": words that choose one of several things that were offered. */
   readonly ordinals: string
   /** Phrases of a listener who does not want the turn. */

@@ -23,6 +23,8 @@ export interface Lexicon {
   readonly months: ReadonlySet<string>
   readonly announcers: ReadonlySet<string>
   readonly dateWords: ReadonlySet<string>
+  readonly proVerbs: ReadonlySet<string>
+  readonly monthPrepositions: ReadonlySet<string>
   readonly ordinals: ReadonlySet<string>
   readonly agentBackchannels: readonly string[]
 }
@@ -90,6 +92,8 @@ function load(data: LexiconData): Lexicon {
     months: words(data.months),
     announcers: words(data.announcers),
     dateWords: words(data.dateWords),
+    proVerbs: words(data.proVerbs),
+    monthPrepositions: words(data.monthPrepositions),
     ordinals: words(data.ordinals),
     agentBackchannels: lines(data.agentBackchannels),
   }

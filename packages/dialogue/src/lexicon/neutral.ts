@@ -18,6 +18,8 @@ export const NEUTRAL: LexiconData = {
   months: '',
   announcers: '',
   dateWords: '',
+  proVerbs: '',
+  monthPrepositions: '',
   ordinals: '',
   backchannels: 'ok; okay; mm; mmm; mhm; mm-hmm; mm hmm; uh-huh; uh huh; aha; ah; oh; hm; hmm',
   assents: 'ok; okay; mhm; mm-hmm; mm hmm; uh-huh; uh huh; aha',

@@ -38,6 +38,8 @@ export const SPANISH: LexiconData = {
   months: 'enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre',
   announcers: 'es son llamo soy',
   dateWords: `lunes martes miércoles jueves viernes sábado domingo hoy mañana mediodía medianoche tarde noche primero`,
+  proVerbs: '',
+  monthPrepositions: 'en desde hasta de',
   ordinals: 'primero primera segundo segunda tercero tercera último última cualquiera ambos ambas ninguno ninguna',
   backchannels: `sí; ajá; aha; ahá; vale; ya; claro; ok; okay; bien; muy bien; de acuerdo; está bien; entiendo; ya veo
     claro que sí; mm; mmm; mhm; uhum; mm-hmm; mm hmm; exacto; cierto; perfecto; por supuesto; ah; oh; bueno; así es

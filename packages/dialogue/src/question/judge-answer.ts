@@ -18,7 +18,9 @@ const MAX_ADDRESS_TOKENS = 8
 /** `tokens`: all words of the turn, in lower case, without punctuation. */
 export function judgeAnswer(expected: ExpectedAnswer, tokens: readonly string[], lexicon: Lexicon): AnswerJudgement {
   if (tokens.length === 0) return 'unknown'
-  if (isOnlyFillers(tokens, lexicon)) return 'hesitating'
+  // "I guess so" consists of fillers and is an answer.
+  const answers = tokens.length > 1 && lexicon.answers.isWhole(tokens)
+  if (!answers && isOnlyFillers(tokens, lexicon)) return 'hesitating'
   if (isAnnouncement(tokens, lexicon)) return 'unfinished'
   if (isOpenEnd(tokens, lexicon)) return 'unknown'
   switch (expected.kind) {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { operations } from '@parley/contract'
+import { draftContent, operations } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ADDRESS_FIELDS } from './testing/address-fields.ts'
@@ -9,8 +9,11 @@ const ROOT = new URL('../../', import.meta.url)
 /** Names of fields that hold a URL, a host or an address. */
 const ADDRESS = /(^|_)(url|uri|host|hosts|endpoint|origin|origins|server|address|domain)$/i
 
+/** An import may set whatever a draft holds, also what no other request names. */
+const EVERYTHING = [...operations, { id: 'agents.import', query: null, body: draftContent } as const]
+
 /** Fields of a branch of a union of node or action types are listed once for each; all are the same field. */
-function addressFields(of: Parameters<typeof settableFields>[0] = operations): string[] {
+function addressFields(of: Parameters<typeof settableFields>[0] = EVERYTHING): string[] {
   return settableFields(of)
     .map(({ name }) => name)
     .filter(name => ADDRESS.test(name.slice(name.lastIndexOf('.') + 1)))

@@ -16,6 +16,7 @@ const UNUSED_ENDPOINT = { never: 'It has no effect, and validation warns of that
 export const ADDRESS_FIELDS: Readonly<Record<string, AddressUse>> = {
   'Action[http].url': { egress: HTTP_ACTION },
   'Settings.sms.url': { egress: HTTP_ACTION },
+  'McpServer.url': { egress: ['packages/conversation/src/actions/mcp-fetch.ts'] },
   'Notification.url': { egress: WEBHOOK },
   'ImportConfig.webhook.url': { egress: WEBHOOK },
   'SpeechProvider.endpoint': UNUSED_ENDPOINT,

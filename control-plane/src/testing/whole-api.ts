@@ -18,6 +18,8 @@ export interface WholeApi {
   readonly scope: PipelineApi['scope']
   readonly platform: PipelineApi['platform']
   readonly newKey: PipelineApi['newKey']
+  /** What it has logged so far, a line of JSON for each request. */
+  readonly logged: PipelineApi['logged']
   readonly keys: Readonly<Record<'viewer' | 'member' | 'admin' | 'sandboxAdmin', string>>
   /** Creates resources in production. */
   readonly world: World
@@ -75,6 +77,7 @@ export async function openWholeApi(
     scope: api.scope,
     platform: api.platform,
     newKey: api.newKey,
+    logged: api.logged,
     keys,
     send,
     world: {

@@ -100,6 +100,23 @@ describe('docker-compose.yml', () => {
   })
 })
 
+describe('the image', () => {
+  const { scripts } = JSON.parse(read('package.json'))
+  const dockerfile = read('Dockerfile')
+
+  it('is made and started as `npm start` of the README does it', () => {
+    expect(read('README.md')).toMatch(/^npm start /m)
+    const runs = all(dockerfile, /^RUN (node .+)$/gm)
+    expect(runs).toEqual([scripts.prestart])
+    const [entry, command] = [/^ENTRYPOINT (.+)$/m, /^CMD (.+)$/m].map(line => JSON.parse(line.exec(dockerfile)![1]!))
+    expect(`exec ${[...entry, ...command].join(' ')}`).toBe(scripts.start)
+  })
+
+  it('contains everything of the repository but what .dockerignore names, as a clone does', () => {
+    expect(all(dockerfile, /^COPY (?!--from)(.+)$/gm)).toEqual(['. .'])
+  })
+})
+
 describe('the dashboards of Grafana', () => {
   const names = readdirSync(join(root, 'deploy/grafana/dashboards'))
 

@@ -113,6 +113,7 @@ describe('the trace of a run', () => {
       trace: tracing.onSpan,
     })
     let runId: string
+    let logged: Record<string, unknown>[]
     try {
       const { agent_id } = await publishedAgent(api.world, 'cloud_chat')
       const body = { agent_id, version: 0, channel: 'cloud', mode: 'chat' }
@@ -133,12 +134,20 @@ describe('the trace of a run', () => {
       run.note({ kind: 'utterance', index: 1, role: 'agent', text: 'secret answer', ...words })
       const outcome = { kind: 'completed', detail: null, sip_status: null, ended_by: 'agent' }
       expect(await run.finish({ state: 'completed', outcome, disposition: 'completed' })).toBe('finished')
+      logged = api
+        .logged()
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line))
     } finally {
       leases.close()
       await api.close()
       await tracing.close()
     }
     const ids = runTraceIds(runId)
+    const traceOf = (operation: string) => logged.find(line => line.operation === operation)?.trace_id
+    expect(traceOf('runs.create')).toBe(ids.traceId)
+    expect(traceOf('publications.publish')).toBeUndefined()
     const spans = received()
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([ids.traceId]))
     const named = (name: string) => spans.find(one => one.name === name)!

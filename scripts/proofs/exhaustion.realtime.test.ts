@@ -10,7 +10,7 @@ describe('the proof "exhaustion": few addresses try to use up what all peers sha
     const lines: object[] = []
     const { ok, summary } = await proveExhaustion(
       { ...options, count: 2, line: record => lines.push(record) },
-      { addresses: 8, attacks: ['handshakes', 'connections'] },
+      { addresses: 5, attacks: ['handshakes', 'connections'] },
     )
     expect(ok, JSON.stringify([summary, ...lines])).toBe(true)
   })

@@ -14,6 +14,9 @@ const TIMEOUT_MS = 1000
 const SETTLE_MS = 1500
 const HANDSHAKES_PER_ADDRESS = 64
 const CONNECTIONS_PER_ADDRESS = 1000
+/** Places for addresses that no trunk has. */
+const HANDSHAKES = 192
+const CONNECTIONS = 7500
 
 /** A planted fault, which the proof must report: the peer has the attacker's address. */
 type Planted = 'nothing' | "the attacker's address"
@@ -30,7 +33,8 @@ interface ExhaustionOptions {
 /**
  * A few addresses try to use up what all peers share, during a live call: 48,000 datagrams a second from one address, then as
  * many unfinished TLS handshakes and as many silent connections as addresses may hold. Another peer's OPTIONS are all answered
- * within a second, over UDP and over new TLS connections, places were taken from the attackers, and the live call is unharmed. `count`: seconds of each attack.
+ * within a second, over UDP and over new TLS connections, attackers who want more places than there are lose some, and the
+ * live call is unharmed. `count`: seconds of each attack.
  */
 export async function proveExhaustion(
   options: ProofOptions,
@@ -98,11 +102,13 @@ async function holdPlaces(
   const { from, seconds, handshake, addresses } = job
   const { endpoint } = harness.engine
   const before = endpoint.transportStats()
+  const perAddress = handshake ? HANDSHAKES_PER_ADDRESS : CONNECTIONS_PER_ADDRESS
+  const places = handshake ? HANDSHAKES : CONNECTIONS
   const attack = new Attack<PlaceHolderResult>('place-holder.ts', {
     port: endpoint.port(handshake ? 'tls' : 'tcp'),
     // 127.0.0.2, then 127.0.0.4 on: 127.0.0.3 is the legitimate peer.
     from: Array.from({ length: addresses }, (_, i) => (i === 0 ? ATTACKER : `127.0.0.${i + 3}`)),
-    perAddress: handshake ? HANDSHAKES_PER_ADDRESS : CONNECTIONS_PER_ADDRESS,
+    perAddress,
     handshake,
     reopenMs: handshake ? 250 : 2000,
     holdMs: SETTLE_MS + seconds * 1000 + 2 * TIMEOUT_MS,
@@ -114,8 +120,9 @@ async function holdPlaces(
     const held = await attack.result
     const after = endpoint.transportStats()
     const evicted = after.evicted - before.evicted
-    // Without an eviction the places were never all taken.
-    const ok = isAnswered(asked) && evicted > 0
+    // More connections than there are places must take places from each other, else the attack was none.
+    const areEvicted = addresses * perAddress <= places || evicted > 0
+    const ok = isAnswered(asked) && areEvicted
     return {
       ok,
       figures: {

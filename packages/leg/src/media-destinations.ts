@@ -91,20 +91,35 @@ function isReachable(
   return !isInNetworks(address, PRIVATE) || isInNetworks(address, localNetworks) || isInNetworks(address, sources)
 }
 
+type SourceRules = NonNullable<MediaParameters['sourceRules']>
+
 /** What holds for addresses in a description, for sources that no description named; a peer is heard at its signalling address as well. */
-function sourceRulesOf(destinations: LegDestinations): NonNullable<MediaParameters['sourceRules']> {
-  const { localNetworks, ownPorts } = destinations
-  const rules = (networks: readonly IpNetwork[], isFollowed: boolean) =>
-    ipv4Networks(networks).map(network => ({ ...network, isFollowed }))
+function sourceRulesOf(destinations: LegDestinations): SourceRules {
+  return [...neverFollowed(destinations.ownPorts), ...followed(destinations), ...NOT_FOLLOWED_PRIVATE]
+}
+
+const NOT_FOLLOWED_PRIVATE = rulesFor(PRIVATE, false)
+
+/** By the list of own ports, which is one for all calls of an endpoint. */
+const neverFollowedBy = new WeakMap<LegDestinations['ownPorts'], SourceRules>()
+
+function neverFollowed(ownPorts: LegDestinations['ownPorts']): SourceRules {
+  const known = neverFollowedBy.get(ownPorts)
+  if (known !== undefined) return known
   const own = ownPorts.flatMap(({ address, ...ports }) =>
-    rules(networkOf(address), false).map(rule => ({ ...rule, ports })),
+    rulesFor(networkOf(address), false).map(rule => ({ ...rule, ports })),
   )
-  return [
-    ...rules(LINK_LOCAL, false),
-    ...own,
-    ...rules([...localNetworks, ...peerNetworks(destinations)], true),
-    ...rules(PRIVATE, false),
-  ]
+  const rules = [...rulesFor(LINK_LOCAL, false), ...own]
+  neverFollowedBy.set(ownPorts, rules)
+  return rules
+}
+
+function followed(destinations: LegDestinations): SourceRules {
+  return rulesFor([...destinations.localNetworks, ...peerNetworks(destinations)], true)
+}
+
+function rulesFor(networks: readonly IpNetwork[], isFollowed: boolean): SourceRules {
+  return ipv4Networks(networks).map(network => ({ ...network, isFollowed }))
 }
 
 function learnableFrom(destinations: LegDestinations): NonNullable<MediaParameters['learnFrom']> {

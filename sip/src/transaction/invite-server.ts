@@ -2,6 +2,9 @@ import type { Machine, Ms } from '@parley/kernel'
 import type { SipResponse } from '../message/message.ts'
 import { earliest, type TransactionTimers } from './timers.ts'
 
+/** RFC 3261 section 17.2.1. */
+const TRYING_AFTER_MS = 200
+
 type InviteServerState = 'proceeding' | 'completed' | 'confirmed' | 'accepted' | 'terminated'
 
 export type InviteServerInput =
@@ -24,7 +27,7 @@ type InviteServerOutput =
 /**
  * INVITE server transaction: RFC 3261 section 17.2.1 (figure 7) with the Accepted state of RFC 6026 section 8.7.
  *
- *                              | INVITE received: 100 (section 17.2.1)
+ *                              | INVITE received: 100 after 200 ms (section 17.2.1)
  *      INVITE: last 1xx again  v
  *             +--------->+------------+
  *             +----------| Proceeding |--2xx from TU------------+
@@ -46,19 +49,22 @@ export class InviteServerTransaction implements Machine<InviteServerInput, Invit
   readonly #timers: TransactionTimers
   #state: InviteServerState = 'proceeding'
   readonly #outputs: InviteServerOutput[] = []
-  #lastResponse: SipResponse
+  readonly #trying: () => SipResponse
+  #lastResponse: SipResponse | undefined
+  /** When the TU has to have responded; undefined: it has. */
+  #tryingAt: Ms | undefined
   #timerG: Ms | undefined
   #intervalG: Ms
   #timerH: Ms | undefined
   #timerI: Ms | undefined
   #timerL: Ms | undefined
 
-  /** `trying` is the 100 that goes out at once, whatever the TU will do within the 200 ms of section 17.2.1. */
-  constructor(timers: TransactionTimers, trying: SipResponse) {
+  /** `trying` makes the 100 that goes out where the TU has not responded within the 200 ms of section 17.2.1. */
+  constructor(now: Ms, timers: TransactionTimers, trying: () => SipResponse) {
     this.#timers = timers
     this.#intervalG = timers.g
-    this.#lastResponse = trying
-    this.#outputs.push({ type: 'send-response', response: trying })
+    this.#trying = trying
+    this.#tryingAt = now + TRYING_AFTER_MS
   }
 
   get state(): InviteServerState {
@@ -117,6 +123,7 @@ export class InviteServerTransaction implements Machine<InviteServerInput, Invit
   }
 
   advance(now: Ms): void {
+    if (this.#tryingAt !== undefined && now >= this.#tryingAt) this.#sendLast()
     if (this.#timerH !== undefined && now >= this.#timerH) {
       this.#outputs.push({ type: 'timeout' })
       this.#terminate()
@@ -131,12 +138,15 @@ export class InviteServerTransaction implements Machine<InviteServerInput, Invit
   }
 
   #sendLast(): void {
+    this.#tryingAt = undefined
+    this.#lastResponse ??= this.#trying()
     this.#outputs.push({ type: 'send-response', response: this.#lastResponse })
   }
 
   #terminate(): void {
     if (this.#state === 'terminated') return
     this.#state = 'terminated'
+    this.#tryingAt = undefined
     this.#timerG = undefined
     this.#timerH = undefined
     this.#timerI = undefined
@@ -149,6 +159,6 @@ export class InviteServerTransaction implements Machine<InviteServerInput, Invit
   }
 
   deadline(): Ms | undefined {
-    return earliest(this.#timerG, this.#timerH, this.#timerI, this.#timerL)
+    return earliest(this.#tryingAt, this.#timerG, this.#timerH, this.#timerI, this.#timerL)
   }
 }

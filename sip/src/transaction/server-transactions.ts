@@ -206,7 +206,7 @@ class Entry implements ServerTransaction {
       else if (output.type === 'terminated') this.abandon()
     }
     if (this.request.method === 'INVITE') {
-      const machine = new InviteServerTransaction(timers, trying())
+      const machine = new InviteServerTransaction(time.now(), timers, trying)
       this.#machine = machine
       this.#driver = new MachineDriver(machine, time, deliver)
     } else {

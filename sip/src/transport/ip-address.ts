@@ -1,3 +1,7 @@
+const DOT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+
 /** The 4 or 16 bytes of an IP literal without brackets, or undefined when it is none (zone ids are refused). */
 export function parseIpAddress(text: string): Uint8Array | undefined {
   return text.includes(':') ? parseIpv6(text) : parseIpv4(text)
@@ -29,15 +33,23 @@ function isMapped(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 10).every(byte => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff
 }
 
+/** Four decimal numbers up to 255 without leading zeros, read character by character: it is asked for several times a call. */
 function parseIpv4(text: string): Uint8Array | undefined {
-  const parts = text.split('.')
-  if (parts.length !== 4) return undefined
+  const { length } = text
+  if (length < 7 || length > 15) return undefined
   const bytes = new Uint8Array(4)
-  for (const [i, part] of parts.entries()) {
-    if (!/^(0|[1-9][0-9]{0,2})$/.test(part) || Number(part) > 255) return undefined
-    bytes[i] = Number(part)
+  let at = 0
+  for (let i = 0; i < 4; i++) {
+    if (i > 0 && text.charCodeAt(at++) !== DOT) return undefined
+    const from = at
+    let value = 0
+    for (let code = text.charCodeAt(at); code >= ZERO && code <= NINE; code = text.charCodeAt(++at))
+      value = value * 10 + code - ZERO
+    const digits = at - from
+    if (digits < 1 || digits > 3 || value > 255 || (digits > 1 && text.charCodeAt(from) === ZERO)) return undefined
+    bytes[i] = value
   }
-  return bytes
+  return at === length ? bytes : undefined
 }
 
 /** RFC 4291 section 2.2, all three forms. */

@@ -22,7 +22,7 @@ describe('the 2xx to an INVITE and its ACK', () => {
     const callee = pair.b.calls[0]!
     callee.session.answer(sdp('late offer'))
     pair.time.advance(100)
-    expect(events).toEqual(['trying', 'answered'])
+    expect(events).toEqual(['answered'])
     expect(callee.body('acknowledged')).toBe('answer to late offer')
   })
 

@@ -9,6 +9,11 @@ function lawOf(codec: AudioCodec): G711Law {
   return codec === PCMU ? 1 : codec === PCMA ? 2 : 0
 }
 
+/** Which G.711 a codec is where its audio has the session's rate. */
+export function lawIn(codec: AudioCodec, format: AudioFormat): G711Law {
+  return codec.format.sampleRateHz === format.sampleRateHz ? lawOf(codec) : 0
+}
+
 /** Longest packet that is sent. */
 const MAX_SENT_MS: Ms = 60
 
@@ -30,7 +35,7 @@ export class DecodingStream implements PayloadDecoder {
     const isSame = sampleRateHz === format.sampleRateHz
     this.#codec = codec
     this.clockRate = codec.clockRate
-    this.law = isSame ? lawOf(codec) : 0
+    this.law = lawIn(codec, format)
     this.#decoder = codec.createDecoder()
     this.#decoded = new Int16Array(longest)
     this.#resampler = isSame ? null : new Resampler(sampleRateHz, format.sampleRateHz, longest)

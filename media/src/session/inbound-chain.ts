@@ -9,7 +9,7 @@ import { RtpHeader, readRtpHeader } from '../rtp/rtp-packet.ts'
 import { SRTP_MALFORMED, SRTP_REPLAYED } from '../srtp/srtp-result.ts'
 import type { RtpTransform, SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { type CallPage, InboundWords } from './call-page.ts'
-import { DecodingStream } from './codec-streams.ts'
+import { DecodingStream, lawIn } from './codec-streams.ts'
 import { DigitReception } from './digit-reception.ts'
 import type { VoiceDetection } from './media-session.ts'
 import type { PathCall } from './path-call.ts'
@@ -248,18 +248,27 @@ export class InboundChain {
     this.#digits.apply(parameters.inBandDigits ?? 'auto', eventsAgreed, this.clockRate)
   }
 
-  /** Meaning of a payload type for this codec; creates its decoder. */
+  /** Meaning of a payload type for this codec. */
   #meaningOf(name: CodecName): number {
-    const index = CODECS.findIndex(codec => codec.name === name)
-    this.#decoders[index] ??= new DecodingStream(codecByName(name), this.#options.format)
-    return 1 + index
+    const meaning = 1 + CODECS.findIndex(codec => codec.name === name)
+    // The native path decodes G.711 by itself, so that most calls need no decoder here.
+    if (lawIn(codecByName(name), this.#options.format) === 0) this.#decoderOf(meaning)
+    return meaning
+  }
+
+  /** Null: not audio. */
+  #decoderOf(meaning: number): DecodingStream | null {
+    const codec = CODECS[meaning - 1]
+    if (codec === undefined) return null
+    return (this.#decoders[meaning - 1] ??= new DecodingStream(codec, this.#options.format))
   }
 
   /** Sets the meaning of a payload type unless it has one. */
   #learn(payloadType: number, meaning: number): void {
     if (this.#meaning[payloadType] !== 0) return
     this.#meaning[payloadType] = meaning
-    this.#options.page.laws[payloadType] = this.#decoders[meaning - 1]?.law ?? 0
+    const codec = CODECS[meaning - 1]
+    this.#options.page.laws[payloadType] = codec === undefined ? 0 : lawIn(codec, this.#options.format)
   }
 
   #count(nowMs: Ms): void {
@@ -280,7 +289,7 @@ export class InboundChain {
     const { ssrc, sequence, timestamp, payloadType, payloadOffset, payloadLength, marker } = this.#header
     const meaning = this.#meaning[payloadType]!
     const hearing = nowMs <= this.#state.hearingUntilMs
-    const decoder = this.#decoders[meaning - 1] ?? null
+    const decoder = this.#decoderOf(meaning)
     if (decoder === null || !hearing) {
       this.stream.skip(ssrc, sequence, nowMs)
       if (meaning === EVENT && hearing) {

@@ -57,6 +57,8 @@ describe('INVITE server transaction, RFC 3261 figure 7', () => {
   })
 
   it('after a final response nothing else goes out', () => {
-    expect(run().at(0, respond(486)).at(10, respond(200)).at(20, respond(180)).until(400)).toEqual(['0 send-response 486'])
+    expect(run().at(0, respond(486)).at(10, respond(200)).at(20, respond(180)).until(400)).toEqual([
+      '0 send-response 486',
+    ])
   })
 })

@@ -19,14 +19,7 @@ describe.each(['udp', 'tcp', 'tls'] as const)('a call over %s', transport => {
     expect(caller.types).toEqual(['progress', 'answered', 'ended'])
     expect(caller.end).toMatchObject({ cause: 'bye', by: 'local', status: 200, confirmed: true })
     expect(callee.end).toMatchObject({ cause: 'bye', by: 'remote', status: 200, confirmed: true })
-    expect(pair.trace).toEqual([
-      'a> INVITE',
-      'b> 180 INVITE',
-      'b> 200 INVITE',
-      'a> ACK',
-      'a> BYE',
-      'b> 200 BYE',
-    ])
+    expect(pair.trace).toEqual(['a> INVITE', 'b> 180 INVITE', 'b> 200 INVITE', 'a> ACK', 'a> BYE', 'b> 200 BYE'])
   })
 
   it('is hung up by the callee', () => {

@@ -260,7 +260,8 @@ export class InboundChain {
   #decoderOf(meaning: number): DecodingStream | null {
     const codec = CODECS[meaning - 1]
     if (codec === undefined) return null
-    return (this.#decoders[meaning - 1] ??= new DecodingStream(codec, this.#options.format))
+    this.#decoders[meaning - 1] ??= new DecodingStream(codec, this.#options.format)
+    return this.#decoders[meaning - 1] ?? null
   }
 
   /** Sets the meaning of a payload type unless it has one. */

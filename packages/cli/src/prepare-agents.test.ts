@@ -16,9 +16,12 @@ const FLOW = {
 let test: TestDatabase
 let spoken: string[]
 let problems: string[]
+let warmed: number
+let tenant: string
 beforeAll(async () => {
   test = await testDatabase()
   const { tenant_id } = await workspace(test)
+  tenant = tenant_id
   await test.owner.query('update parley.publications set plan = $2 where tenant_id = $1', [
     tenant_id,
     JSON.stringify({ settings: { language: 'en' }, flow: FLOW }),
@@ -46,6 +49,7 @@ afterAll(() => test?.close())
 beforeEach(() => {
   spoken = []
   problems = []
+  warmed = 0
 })
 
 function voiceWith(changes: Partial<TextToSpeech> = {}): TextToSpeech {
@@ -63,7 +67,13 @@ function voiceWith(changes: Partial<TextToSpeech> = {}): TextToSpeech {
 const prepare = (voice: TextToSpeech, time: Time = systemTime) =>
   prepareAgents({
     database: test.database,
-    services: { isOnThisMachine: id => id === 'local/flite', voiceOf: () => ({ voice, voiceId: null }) },
+    services: {
+      isOnThisMachine: id => id === 'local/flite',
+      voiceOf: () => ({ voice, voiceId: null }),
+      warmModel: () => {
+        warmed++
+      },
+    },
     time,
     onProblem: (what, error) => void problems.push(`${what}: ${error}`),
   })
@@ -71,7 +81,36 @@ const prepare = (voice: TextToSpeech, time: Time = systemTime) =>
 it('each agent that answers a number speaks its opening once', async () => {
   await prepare(voiceWith())
   expect(spoken).toEqual(['Welcome.'])
+  expect(warmed).toBe(1)
   expect(problems).toEqual([])
+})
+
+it('an agent that called people in the last day is prepared as well, one that called before or chats is not', async () => {
+  const { rows } = await test.owner.query(
+    "select agent_id, version, plan from parley.publications where tenant_id = $1 and agent_id = 'greeter'",
+    [tenant],
+  )
+  const [{ version, plan }] = rows as [{ version: number; plan: object }]
+  const versions = [version + 1, version + 2, version + 3]
+  for (const [i, text] of ['I call you.', 'I called long ago.', 'I chat.'].entries()) {
+    const nodes = [{ id: 'hello', instruction: { type: 'static_text', text } }]
+    await test.owner.query(
+      `insert into parley.publications
+       select (jsonb_populate_record(p, jsonb_build_object('version', $2::int, 'draft_revision', 1000 + $2::int, 'plan', $3::jsonb))).*
+       from parley.publications p where p.tenant_id = $1 and p.agent_id = 'greeter' and p.version = $4`,
+      [tenant, versions[i], JSON.stringify({ ...plan, flow: { ...FLOW, nodes } }), version],
+    )
+    await test.owner.query(
+      `insert into parley.runs
+         (tenant_id, agent_id, version, channel, mode, state, trigger, test, created_at, dynamic_variables, can_dial, notifies)
+       values ($1, 'greeter', $2, $3, $4, 'completed', '{}', false, now() - $5::interval, '{}', true, false)`,
+      [tenant, versions[i], i === 2 ? 'cloud' : 'phone', i === 2 ? 'chat' : 'outbound', i === 1 ? '2 days' : '1 hour'],
+    )
+  }
+  await prepare(voiceWith())
+  expect(spoken).toEqual(['Welcome.', 'I call you.'])
+  expect(warmed).toBe(2)
+  await test.owner.query('delete from parley.runs where tenant_id = $1', [tenant])
 })
 
 it('an agent on a trunk with G.722 speaks its opening at 8 and at 16 kHz, if its voice declares both', async () => {

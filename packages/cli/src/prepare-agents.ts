@@ -1,8 +1,9 @@
+import type { Scope } from '@parley/contract'
 import { languageOf, serviceFormat } from '@parley/engine'
 import type { Plan } from '@parley/flow'
 import { type AudioFormat, type Ms, NARROWBAND, type Time } from '@parley/kernel'
 import { formatFor, isCodecName } from '@parley/media'
-import { type Database, listNumbers, numberReached } from '@parley/store'
+import { type Database, diallingAgents, listNumbers, numberReached, type TrunkDetails } from '@parley/store'
 import { openingOf, type Services } from './services.ts'
 
 /** Most agents that a start prepares; further ones are prepared by their first call. */
@@ -12,15 +13,15 @@ const WITHIN_MS: Ms = 10_000
 
 interface PrepareAgentsParts {
   readonly database: Pick<Database, 'within' | 'telephony'>
-  readonly services: Pick<Services, 'isOnThisMachine' | 'voiceOf'>
+  readonly services: Pick<Services, 'isOnThisMachine' | 'voiceOf' | 'warmModel'>
   readonly time: Time
   readonly onProblem: (what: string, error: unknown) => void
 }
 
 /**
- * Speaks the openings of the agents that answer numbers where the voice runs on this machine: the first call after a start then
- * waits neither for a library to load nor for its greeting to be rendered, in the formats of its trunks' codecs. Resolves
- * after 10 s at the latest; never rejects.
+ * Prepares the agents that answer numbers, and those that called people in the last day: connects to their models, and speaks their
+ * openings where the voice runs on this machine. The first call after a start then waits neither for a library to load nor for its
+ * greeting to be rendered, in the formats of its trunks' codecs. Resolves after 10 s at the latest; never rejects.
  */
 export async function prepareAgents(parts: PrepareAgentsParts): Promise<void> {
   const { time, onProblem } = parts
@@ -40,38 +41,54 @@ export async function prepareAgents(parts: PrepareAgentsParts): Promise<void> {
 async function prepareAll({ database, services }: PrepareAgentsParts, signal: AbortSignal): Promise<void> {
   // A call reports a service that is not ready. Other texts of an agent are rendered at its first call: all texts of all agents
   // would delay that call.
-  for (const agent of await answeringAgents(database)) await speakOpening(agent, services, signal).catch(() => {})
+  for (const agent of await callingAgents(database)) {
+    services.warmModel(agent.plan)
+    await speakOpening(agent, services, signal).catch(() => {})
+  }
 }
 
-interface AnsweringAgent {
+interface CallingAgent {
   readonly plan: Plan
   /** Of the calls that its trunks may bring; 8 kHz first. */
   readonly formats: AudioFormat[]
 }
 
-/** The agents that answer numbers. */
-async function answeringAgents(database: PrepareAgentsParts['database']): Promise<AnsweringAgent[]> {
-  const agents = new Map<string, AnsweringAgent>()
-  for (const { scope, trunk_id, details } of await database.telephony.inboundTrunks()) {
-    const widest = formatFor(details.codecs?.filter(isCodecName) ?? [])
+/** The agents that answer numbers, then those that dial over trunks which take calls as well. */
+async function callingAgents(database: PrepareAgentsParts['database']): Promise<CallingAgent[]> {
+  const agents = new Map<string, CallingAgent>()
+  const add = (key: string, plan: Plan, format: AudioFormat) => {
+    const agent = agents.get(key) ?? { plan, formats: [NARROWBAND] }
+    agents.set(key, agent)
+    if (!agent.formats.includes(format)) agent.formats.push(format)
+    return agents.size < MAX_AGENTS
+  }
+  const trunks = await database.telephony.inboundTrunks()
+  for (const { scope, trunk_id, details } of trunks) {
     const db = database.within(scope)
     const { rows } = await listNumbers(db, scope, { trunk_id, cursor: null, limit: NUMBERS_PER_TRUNK })
     for (const { phone_number } of rows) {
       const reached = await numberReached(db, scope, trunk_id, phone_number)
       if (reached.kind !== 'answered' || !reached.channels.includes('phone')) continue
       const { agent_id, version, plan } = reached
-      const key = `${scope.tenant_id} ${agent_id} ${version}`
-      const agent = agents.get(key) ?? { plan, formats: [NARROWBAND] }
-      agents.set(key, agent)
-      if (!agent.formats.includes(widest)) agent.formats.push(widest)
-      if (agents.size >= MAX_AGENTS) return [...agents.values()]
+      if (!add(keyOf(scope, agent_id, version), plan, widestOf(details))) return [...agents.values()]
     }
   }
+  for (const { scope, details } of trunks)
+    for (const { agent_id, version, plan } of await diallingAgents(database.within(scope), scope, MAX_AGENTS))
+      if (!add(keyOf(scope, agent_id, version), plan, widestOf(details))) return [...agents.values()]
   return [...agents.values()]
 }
 
+function keyOf({ tenant_id }: Scope, agentId: string, version: number): string {
+  return `${tenant_id} ${agentId} ${version}`
+}
+
+function widestOf({ codecs = [] }: TrunkDetails): AudioFormat {
+  return formatFor(codecs.filter(isCodecName))
+}
+
 async function speakOpening(
-  { plan, formats }: AnsweringAgent,
+  { plan, formats }: CallingAgent,
   services: PrepareAgentsParts['services'],
   signal: AbortSignal,
 ): Promise<void> {

@@ -158,6 +158,15 @@ export class Services {
     return { voice, voiceId: settings.voiceId ?? tts.voiceId ?? null }
   }
 
+  /** Connects to a plan's own model where it has one that can; never fails. */
+  warmModel(plan: Plan): void {
+    this.#textModel(plan).then(
+      model => model.warm?.(),
+      // The first call says what is missing.
+      () => {},
+    )
+  }
+
   /** Whether the voice `vendor/model` runs on this machine, so that speaking costs nothing. */
   isOnThisMachine(voiceId: string): boolean {
     return this.#catalogue.tts.some(

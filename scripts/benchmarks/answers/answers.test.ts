@@ -11,6 +11,7 @@ import { LinesLeftOut } from './lines-left-out.ts'
 import { CALLS_OF, callsOf } from './manifest.ts'
 import { type Observation, observe } from './observe.ts'
 import { transcriptsOf } from './simulated-recogniser.ts'
+import { type BudgetedCall, timeBudgetOf } from './time-budget.ts'
 import { writeCalls } from './write-calls.ts'
 
 const talk = (startMs: number, endMs: number): Observation[] => [
@@ -76,6 +77,39 @@ it('a person begins a call with detection when they would without it', () => {
   expect(verdicts.map(({ verdict }) => verdict.class)).toEqual(['human'])
   expect(beginMs).not.toBeNull()
   expect(beginWithDetectionMs).toBe(beginMs)
+})
+
+it('the time to a verdict is divided, and has as its bound the first word that no person begins with', () => {
+  const call = (name: BudgetedCall['class'], text: string): BudgetedCall => {
+    const tokens = text.split(' ')
+    const words = tokens.map((token, i) => ({
+      text: token,
+      startMs: 1500 + i * 300,
+      endMs: 1800 + i * 300,
+      isLast: i === tokens.length - 1,
+    }))
+    const transcripts = transcriptsOf(words, null, 7).filter(({ isFinal }) => !isFinal)
+    const heard = transcripts.map((transcript, i) => ({ ...transcript, words: words.slice(0, i + 1) }))
+    const verdict = { class: name, confidence: 0.9, evidence: [{ kind: 'words' as const, phrases: [] }] }
+    const judgement = {
+      verdicts: [{ atMs: heard[3]!.atMs - 1000 + 40, verdict }],
+      beginMs: null,
+      beginWithDetectionMs: null,
+      greetingOver: [],
+    }
+    return { class: name, language: 'en', answeredMs: 1000, firstSoundMs: 500, words, transcripts: heard, judgement }
+  }
+  const machine = call('ivr', 'Thank you for choosing us')
+  const delay = machine.transcripts[3]!.atMs - machine.words[3]!.endMs
+  expect(timeBudgetOf([machine, call('human', 'Thank you very much')])).toMatchObject({
+    machines: 1,
+    by_words: 1,
+    first_sound_p50_ms: 500,
+    speech_p50_ms: 1200,
+    recogniser_p50_ms: Math.round(delay),
+    detector_p50_ms: 40,
+    known_p50_ms: Math.round(machine.transcripts[2]!.atMs - 1000),
+  })
 })
 
 it('a folder of WAV files is read by its labels, and an unknown class is refused', () => {

@@ -14,6 +14,7 @@ import { type CallSpec, callsOf } from './manifest.ts'
 import { observe } from './observe.ts'
 import { comparePersonCalls } from './person-calls.ts'
 import { transcriptsOf } from './simulated-recogniser.ts'
+import { type BudgetedCall, timeBudgetOf } from './time-budget.ts'
 import { writeCalls } from './write-calls.ts'
 
 /** Every scoring of the held-out half. */
@@ -22,7 +23,7 @@ const CONCURRENCY = 3
 /** A machine that is found later than this is listed among the errors. */
 const SLOW_MS = 3500
 
-interface ScoredCall extends JudgedRow {
+interface ScoredCall extends BudgetedCall {
   readonly spec: CallSpec
   readonly wordsOnly: JudgedRow['judgement']
   readonly asterisk: BaselineVerdict
@@ -114,11 +115,15 @@ async function score(spec: CallSpec, phrases: readonly PhrasePattern[] | undefin
   const lengthMs = audio.samples.length / 8
   const transcripts = transcriptsOf(audio.words, spec.snrDb, spec.seed)
   const { language } = spec
-  const { answeredMs, beepEndMs } = audio
+  const { answeredMs, beepEndMs, words } = audio
   const since = (ms: number | null) => (ms === null ? null : ms - answeredMs)
   return {
     spec,
     class: spec.class,
+    language,
+    answeredMs,
+    words,
+    transcripts,
     firstSoundMs: since(audio.firstSoundMs),
     beepEndMs: since(beepEndMs),
     judgement: judge(sounds, transcripts, lengthMs, { language, answeredMs, phrases }),
@@ -143,6 +148,7 @@ function report(rows: readonly ScoredCall[], { line }: BenchmarkOptions) {
   for (const [table, keyOf] of groups)
     for (const key of [...new Set(rows.map(keyOf))].sort())
       line({ table, [table]: key, ...figuresOf(rows.filter(row => keyOf(row) === key)) })
+  line({ table: 'time', ...timeBudgetOf(rows) })
   line({ table: 'messages', ...messagesOf(rows) })
   line({ table: 'baseline', name: 'words only', ...figuresOf(rows.map(row => ({ ...row, judgement: row.wordsOnly }))) })
   line({ table: 'baseline', name: 'silence length', ...baselineFigures(rows, row => row.silence) })

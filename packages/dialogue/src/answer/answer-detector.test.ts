@@ -63,6 +63,11 @@ describe('what answered is decided', () => {
     expect(classesOf(detect([music, { pauses: 400 }, { says: GREETING }])).at(-1)).toBe('voicemail')
   })
 
+  it('a machine of no known class that asks who is calling is a screener', () => {
+    const opening = 'this line is private who is this please'
+    expect(classesOf(detect(later(opening))).at(-1)).toBe('screener')
+  })
+
   it.each([
     "No he's not available at the moment can I take a message",
     'Hello can I call you back in five minutes',
@@ -206,6 +211,21 @@ describe('a message may begin', () => {
   it('at the end of a short beep that is purer than a vowel', () => {
     const outputs = detect([{ says: GREETING }, { pauses: 800 }, { tone: 'tone', hz: 1400, ms: 160, isPure: true }])
     expect(outputs.find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep' })
+  })
+
+  it('at the end of a beep after silence of which noise hides the start, which is no beep right after words', () => {
+    const beep: AnswerStep = { tone: 'tone', hz: 620, ms: 350, hiddenMs: 220, voicedMs: 600, isPure: false }
+    const after = (ms: number) => detect([{ says: GREETING }, { pauses: ms }, beep, { pauses: 3000 }])
+    const end = GREETING.split(' ').length * 300 + 800 + 350
+    expect(after(800).find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep', at: end })
+    expect(after(100).find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'silence' })
+  })
+
+  it('at the end of a long pure tone, whatever follows it', () => {
+    const beep: AnswerStep = { tone: 'tone', hz: 750, ms: 600, isIsolated: false, voicedMs: 1200 }
+    const outputs = detect([{ says: GREETING }, { pauses: 800 }, beep, { pauses: 2000 }])
+    const end = GREETING.split(' ').length * 300 + 800 + 600
+    expect(outputs.find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep', at: end })
   })
 
   it('at the end of a beep after which noise goes on as voice', () => {

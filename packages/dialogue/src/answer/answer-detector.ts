@@ -4,6 +4,7 @@ import {
   ANNOUNCED_BEEP_SILENCE_MS,
   ANSWER_SILENCE_MS,
   ANSWERED_GREETING_MS,
+  ASKING_SCORE,
   BEEP_SCORE,
   BONUS_FROM_MS,
   BONUS_WHOLE_MS,
@@ -57,6 +58,8 @@ const NEEDS_CERTAINTY: ReadonlySet<AnswerClass> = new Set(['voicemail', 'announc
 interface MachineScore extends WordScore {
   readonly class: Exclude<SpokenClass, 'human' | 'recording'>
   readonly recording: number
+  /** What speaks against it: words of a person. */
+  readonly person: number
 }
 
 /**
@@ -191,8 +194,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   }
 
   #toneStarted({ tone, hz, at }: AnswerInput & { type: 'tone-started' }): void {
+    this.#beep.started(hz, at, this.#talk.soundAt(at))
     this.#talk.toneStarted(at)
-    this.#beep.started(hz, at)
     if (tone === 'sit') this.#decide(at, { class: 'announcement', confidence: 0.98, evidence: [{ kind: 'sit' }] })
     const isFax = tone === 'fax' && (hz > FAX_ONLY_HZ || this.#talk.firstAt === null)
     if (isFax && this.#answeredAt !== null)
@@ -200,8 +203,9 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   }
 
   #toneEnded(tone: AnswerInput & { type: 'tone-ended' }): void {
-    const { at, isIsolated } = tone
+    const { at } = tone
     const isMailbox = this.#verdict?.class === 'voicemail'
+    const isIsolated = tone.isIsolated || (isMailbox && this.#beep.isSure(tone))
     const isBeep = this.#beep.ended(tone, isMailbox) && this.#answeredAt !== null
     const spoken = this.#talk.spokenMs(at)
     // In noise words are heard where no voice is found.
@@ -272,7 +276,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     if (isRevision && !this.#revises(best, current)) return
     const needed = current === 'human' ? AFTER_HUMAN_SCORE : DECISIVE_SCORE
     const score = best.score + best.recording
-    if (score + this.#lengthBonus(now) < needed || score - this.#words.scoreOf('human') < MARGIN_OVER_HUMAN) return
+    if (score + this.#lengthBonus(now) < needed || score - best.person < MARGIN_OVER_HUMAN) return
     this.#decide(now, {
       class: best.class,
       confidence: best.score < CLASS_SCORE ? DOUBTFUL_CLASS : Math.min(0.99, 0.8 + 0.1 * best.score),
@@ -308,14 +312,36 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     const machines = scores.filter(score => score.class !== 'human' && score !== recording)
     const best = machines.find(score => score.class === 'mailbox_unavailable' && score.score >= 1) ?? machines[0]
     const shared = recording?.phrases ?? []
+    const asking = this.#askingMachine(best)
+    if (asking !== undefined) return asking
+    const person = this.#words.scoreOf('human')
     if (best !== undefined)
       return {
         class: best.class as MachineScore['class'],
         score: best.score,
         recording: recording?.score ?? 0,
+        person,
         phrases: [...best.phrases, ...shared],
       }
-    return recording && { class: 'voicemail', score: 0, recording: recording.score, phrases: shared }
+    return recording && { class: 'voicemail', score: 0, recording: recording.score, person, phrases: shared }
+  }
+
+  /** A machine of no known class that asks what a person asks, such as "who is this", is a screener. */
+  #askingMachine(best: WordScore | undefined): MachineScore | undefined {
+    // A person may speak after music.
+    const isDoubtful = this.#verdict?.evidence[0]?.kind === 'words' && this.#verdict.confidence <= DOUBTFUL_CLASS
+    if (!isDoubtful || !isMachine(this.#verdict!.class)) return undefined
+    const person = this.#words.scores.find(score => score.class === 'human')
+    const screener = this.#words.scores.find(score => score.class === 'screener')
+    const score = (person?.score ?? 0) + (screener?.score ?? 0)
+    if (person === undefined || person.score < ASKING_SCORE || score <= (best?.score ?? 0)) return undefined
+    return {
+      class: 'screener',
+      score,
+      recording: 0,
+      person: 0,
+      phrases: [...(screener?.phrases ?? []), ...person.phrases],
+    }
   }
 
   #judgeTalk(now: Ms): void {

@@ -12,6 +12,8 @@ export const CLASS_SCORE = 0.6
 export const DOUBTFUL_CLASS = 0.6
 /** What a beep adds to the score of a mailbox's words: menus are heard before it, and nothing after it. */
 export const BEEP_SCORE = 1
+/** Score of a person's words from which on a machine of no known class is a screener. */
+export const ASKING_SCORE = 0.9
 /** Once a person was found, the words of a machine must be that much clearer. */
 export const AFTER_HUMAN_SCORE = 1.2
 
@@ -43,6 +45,12 @@ export const WORDS_BEFORE_BEEP = 3
 export const SHORTEST_BEEP_MS: Ms = 180
 /** The same for a tone that is purer than a vowel, in the greeting of a mailbox: lost packets shorten a beep. */
 export const SHORTEST_PURE_BEEP_MS: Ms = 150
+/** The same for a tone that begins, within the first of these times, a sound of its own after silence: noise and lost packets hide a part of it. */
+export const SHORTEST_LONE_BEEP_MS: Ms = 125
+export const LONE_SOUND_MS: Ms = 300
+export const SILENCE_BEFORE_BEEP_MS: Ms = 250
+/** A pure tone this long is a beep whatever follows it. */
+export const SURE_PURE_BEEP_MS: Ms = 400
 /** Two tones of one frequency with a shorter gap are one. */
 export const SPLIT_TONE_MS: Ms = 100
 export const SPLIT_TONE_HZ = 15

@@ -1,11 +1,15 @@
 import type { Ms } from '@parley/kernel'
 import {
   BEEP_TAIL_MS,
+  LONE_SOUND_MS,
   SHORTEST_BEEP_MS,
+  SHORTEST_LONE_BEEP_MS,
   SHORTEST_PURE_BEEP_MS,
+  SILENCE_BEFORE_BEEP_MS,
   SPLIT_TONE_HZ,
   SPLIT_TONE_MS,
   SURE_BEEP_MS,
+  SURE_PURE_BEEP_MS,
 } from './answer-thresholds.ts'
 import type { AnswerInput } from './protocol.ts'
 
@@ -16,6 +20,8 @@ export class BeepAfterGreeting {
   #hz = 0
   #startedAt: Ms = 0
   #endedAt: Ms = Number.NEGATIVE_INFINITY
+  /** The tone began as a sound of its own, after silence. */
+  #isLone = false
   /** End of a tone that is a beep if silence follows; null: none. */
   #openAt: Ms | null = null
 
@@ -24,18 +30,28 @@ export class BeepAfterGreeting {
     return this.#hz
   }
 
-  started(hz: number, at: Ms): void {
+  /** `sound`: the voice activity that the tone is a part of, if any, and how long it was silent before. */
+  started(hz: number, at: Ms, sound: { readonly startedAt: Ms; readonly silentMs: Ms }): void {
     // A lost packet splits a tone.
     const goesOn = at - this.#endedAt <= SPLIT_TONE_MS && Math.abs(hz - this.#hz) <= SPLIT_TONE_HZ
-    if (!goesOn) this.#startedAt = at
+    if (!goesOn) {
+      this.#startedAt = at
+      this.#isLone = at - sound.startedAt <= LONE_SOUND_MS && sound.silentMs >= SILENCE_BEFORE_BEEP_MS
+    }
     this.#hz = hz
     this.#openAt = null
   }
 
   /** Notes the end of a tone. Returns whether it was as long as a beep; `isMailbox`: a mailbox has answered. */
-  ended({ at, isPure }: ToneEnd, isMailbox: boolean): boolean {
+  ended({ at, isPure, isIsolated }: ToneEnd, isMailbox: boolean): boolean {
     this.#endedAt = at
+    if (isMailbox && isIsolated && this.#isLone) return this.#length(at) >= SHORTEST_LONE_BEEP_MS
     return this.#length(at) >= (isMailbox && isPure ? SHORTEST_PURE_BEEP_MS : SHORTEST_BEEP_MS)
+  }
+
+  /** Whether the tone that has just ended is too long and too pure for a voice, whatever follows it. */
+  isSure({ at, isPure }: ToneEnd): boolean {
+    return isPure && this.#length(at) >= SURE_PURE_BEEP_MS
   }
 
   /** The tone that has just ended passed into another sound: it was a beep if silence follows soon. */

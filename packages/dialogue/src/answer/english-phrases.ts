@@ -98,15 +98,15 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
   recording: `
     1.1 the person/party/caller/customer/subscriber/user/member you
     1.1 ^ the/this person/party/caller/customer/subscriber
-    0.8 ^ the mobile/cell/cellular/wireless/google
+    1.0 ^ the mobile/cell/cellular/wireless/google
     0.2 ^ your call has/was/is/may/will/could/cannot/can't/did
     1.0 ^ this call/number/phone/line/mailbox/person/service
     1.0 ^ we're sorry
     1.0 ^ we are sorry
     1.0 ^ due to
-    0.7 ^ unfortunately
+    1.0 ^ unfortunately
     0.8 ^ i am sorry but
-    0.9 ^ your call
+    1.0 ^ your call
     1.0 ^ all (of) our
     1.1 ^ all representatives/agents/operators/lines/circuits/associates/advisors
     0.7 ^ please listen/select/enter/choose/press/leave/record/note/state
@@ -126,7 +126,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 ^ notice/attention
     0.6 ^ we cannot/can't/could/were/will/are/have/record
     0.4 ^ we
-    0.5 ^ our
+    1.0 ^ our
     0.8 ^ hello/hi/sorry all/calls/messages/your
     0.7 ^ sorry there
     0.6 ^ hello/hi/sorry/but the
@@ -156,7 +156,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 mailbox of/for
     0.9 answering machine
     0.8 can't/cannot come to the phone
-    0.9 can't/cannot get to the phone
+    1.0 can't/cannot get/answer/come/take
     1.1 can't/cannot take your/the/this call
     1.0 can't/cannot answer
     1.0 unable to take/answer/come
@@ -165,7 +165,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.7 is not available
     0.6 not available (right) (now)
     0.8 i'm/we're not available
-    0.8 unavailable
+    1.0 unavailable
     1.0 away from (my/the) phone/desk
     0.8 i'm/we're/i/we ~ not (here/home) right now
     0.8 i'm/we're/i/we ~ not in right now
@@ -263,13 +263,13 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.6 been activated
     1.2 can't/cannot be left`,
   ivr: `
-    0.9 ^ this call is/may/will
-    0.9 ^ calls are/may
+    1.0 ^ this call is/may/will
+    1.0 ^ calls are/may
     0.9 ^ for sales/support/english/appointments/billing
     0.9 if this is an
-    0.9 assisting other
-    0.9 high call volume
-    0.9 your wait
+    1.0 assisting other
+    1.0 high call volume
+    1.0 your wait
     0.9 hang up and dial
     0.4 thank you for choosing
     0.5 this call
@@ -313,10 +313,10 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 next available
     1.0 your estimated wait
     1.0 virtual assistant
-    1.0 automated assistant/system/attendant
+    0.7 automated assistant/system/attendant
     1.0 in a few words
-    1.0 tell me what/why you are calling
-    1.0 tell me what/why you're calling
+    0.6 tell me what/why you are calling
+    0.6 tell me what/why you're calling
     0.4 thank you for calling
     0.4 thanks for calling
     0.4 welcome to
@@ -363,7 +363,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 if you are/know/have/would/want/wish
     0.4 is important
     1.0 ^ you are/you're number
-    0.6 ^ hello from
+    1.0 ^ hello from
     0.5 and welcome to
     0.4 thanks/thank (you) for ringing/phoning/contacting
     0.6 for your patience
@@ -373,8 +373,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 we have a/several/some
     0.6 visit our
     0.9 longer waits/wait
-    0.6 are experiencing
-    0.5 we're experiencing
+    1.0 are experiencing
+    1.0 we're experiencing
     0.6 if this is
     0.5 key in
     0.4 good day and`,
@@ -460,7 +460,48 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 who this is
     0.5 on the line and
     0.6 i say is/who
-    0.6 ^ this phone/number is/does`,
+    0.6 ^ this phone/number is/does
+    1.1 introduce yourself
+    0.8 yourself
+    0.8 who you are
+    1.0 who are you and
+    0.6 who + calling
+    0.6 may/can/could i/we have/get/take/ask your (full/first) name
+    0.8 need/needs/want/know your name
+    1.1 state/give/speak/mention/share/provide/announce/repeat/spell/leave (me/us) (your/a) (full/first) name and
+    0.9 name company/business/organization/organisation
+    0.9 your company
+    0.8 what should/shall/can/may i tell/say
+    1.0 see/check/ask/know/find/out/determine if/whether they/he/she/this/the/your/someone/anyone
+    0.8 ask/asking/tell/telling/notify/notifying/inform/informing them/him/her
+    0.8 pass it/this/that/you/your
+    0.9 ring/patch/let/get you/your/them through
+    0.8 put/get/patch/ring/connect/connected/come through
+    0.9 announced
+    0.8 reason/purpose/nature for/of
+    0.7 purpose
+    0.9 what it/this/you/your is/are/call/it's/you're ~ about/for/regarding/concerning
+    0.7 what you/you're want/need/calling/would
+    0.7 real/live person/human/caller
+    0.9 a/an robot/bot/robocall
+    0.9 spam/robocall/robocalls/robocaller/telemarketers/telemarketer/solicitors/blocker/unsolicited
+    0.8 unidentified/unrecognized/unrecognised/unverified/hidden
+    0.9 recognize/recognise your/the/this/you
+    0.9 numbers/callers/calls ~ recognize/recognise/know/knows
+    0.8 assistant/attendant/secretary/receptionist of/for
+    0.6 ai
+    0.8 answering/answer/take/takes/taking/pick/picking (up) (the) (phone/calls) for
+    0.7 on ~ behalf
+    0.7 new to
+    0.9 calls from
+    0.7 who calls/called
+    0.8 before i/we/you/they/he/she/answering/connecting/taking/ringing/accepting
+    0.7 wait while/until
+    0.7 while i check/ask/try/connect/get/see
+    0.9 try/trying to put/connect you/your
+    0.8 company are/do you
+    0.6 has turned on
+    0.8 smart call`,
   announcement: `
     0.7 the network
     0.9 ^ attention
@@ -496,12 +537,12 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.4 does not exist
     1.2 experiencing technical
     1.2 network is (currently) busy
-    0.9 ^ the number
+    1.0 ^ the number
     0.9 the number you
     0.7 dialed/dialled
     0.8 disconnected
     0.8 in service
-    0.9 circuits
+    1.0 circuits
     0.9 coverage
     0.9 reachable
     0.9 restrictions

@@ -31,6 +31,12 @@ export class FarEndTalk {
     return this.#stoppedAt
   }
 
+  /** The sound that is audible at `at`, or that begins there, and the silence before it. */
+  soundAt(at: Ms): { readonly startedAt: Ms; readonly silentMs: Ms } {
+    const startedAt = this.#startedAt ?? at
+    return { startedAt, silentMs: startedAt - Math.max(this.#stoppedAt, this.#toneUntil) }
+  }
+
   start(at: Ms): void {
     if (this.#startedAt !== null) return
     this.#startedAt = at

@@ -77,14 +77,14 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.0 ^ esta/este llamada/numero/buzon/telefono/linea/contestador
     0.8 ^ este/esta es
     0.7 ^ el/la numero/telefono/linea/buzon/memoria
-    0.9 ^ lo sentimos
+    1.0 ^ lo sentimos
     1.1 ^ todos nuestros/los
     1.0 ^ el tiempo
-    0.9 ^ informacion
+    1.0 ^ informacion
     1.0 ^ aviso
     1.0 ^ estimado/estimada
     1.0 ^ atencion
-    0.7 ^ le informamos
+    1.0 ^ le informamos
     0.6 ^ para
     0.9 llamar/llamado/llamando/bienvenido/bienvenidos/bienvenida/contactar + para/si/nuestro/nuestros/su/esta/seleccione/elija/escuche/pulse/marque/todos
     0.6 automatico/automatica
@@ -99,7 +99,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 ^ hola (el/la/este/esta/lo) numero/buzon/persona/usuario/cliente/abonado/linea/telefono/contestador/memoria
     0.5 ^ nuestros/nuestro`,
   voicemail: `
-    0.9 ^ en este/estos momento/momentos no
+    1.0 ^ en este/estos momento/momentos no
     0.8 deje/deja su/tu
     1.1 deja/deje/dejar/dejanos/dejame/dejenos/dejeme (un/tu/su/el) (breve) mensaje
     1.1 deja/deje/dejar/dejanos/dejame/dejenos/dejeme ~ mensaje
@@ -110,10 +110,10 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.1 al oir/escuchar (el/la) tono/senal
     1.1 espera/espere (a) (el/la/al) tono/senal
     1.0 grabe/graba (su/tu) mensaje
-    0.9 ^ se ha comunicado
+    1.0 ^ se ha comunicado
     0.7 se ha comunicado con
     0.45 ha llamado a
-    0.75 has llamado a
+    1.0 has llamado a
     1.2 te has comunicado
     0.6 esta llamando (al/a)
     1.1 buzon de voz
@@ -207,7 +207,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.4 no ha creado`,
   ivr: `
     0.9 ^ si desea/conoce
-    0.9 momento todos
+    1.0 momento todos
     0.4 por favor escuche
     1.2 marque/oprima/pulse/presione/digite/teclee (el/la) (numero/tecla) #
     1.2 marque/oprima/pulse/presione/digite/teclee (la) (tecla) asterisco/numeral/almohadilla
@@ -232,7 +232,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 llamada ~ grabada
     0.9 calidad del/de servicio
     1.0 su llamada es (muy) importante
-    0.9 ^ su llamada es
+    1.0 ^ su llamada es
     1.0 orden de llegada
     1.0 en orden de
     1.0 permanezca en (la) linea
@@ -344,7 +344,33 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.2 le habla un/una/el
     0.7 protegido con/por
     0.5 contesto/atiendo las
-    0.5 no acepta llamadas`,
+    0.5 no acepta llamadas
+    1.1 presentese/presentarse/presentate
+    1.0 quien es usted y/e
+    0.8 diga/di/digame/dime quien
+    0.8 diga/di/digame/dime que/lo/para que/desea/quiere/necesita
+    0.9 anunciare/anunciaremos/anunciada
+    0.8 necesito/necesita su/tu nombre
+    0.7 me dice/dices/da/das su/tu nombre
+    1.0 preguntare/consultare/preguntando/consultando/preguntar/vere/averiguare si/a
+    0.9 preguntando
+    0.9 para que llama/llamas/es
+    0.8 si es una persona
+    0.9 bloqueador/bloqueo/bloquea/deseadas/spam/robots/robot
+    0.8 llamadas de
+    0.8 que empresa
+    0.7 su/tu empresa
+    0.9 quien llama antes
+    0.7 comprueba/comprobar/verifica/verificar quien
+    0.8 antes de contestar/responder/atender/pasar/aceptar
+    0.8 no conoce/reconoce/reconocemos
+    0.6 atiendo/contesto/respondo
+    0.8 para pasarle/pasarlo/conectarle/comunicarle/anunciar
+    0.7 primero tiene/debe
+    0.7 numeros nuevos/ocultos/privados
+    0.8 no recibe/acepta/atiende llamadas
+    0.7 mientras compruebo/intento/pregunto/consulto
+    0.7 puede/quiere hablar/atenderle`,
   announcement: `
     0.95 ^ su llamada no
     1.4 numero que ha/usted marcado/marco/llamado

@@ -20,6 +20,8 @@ export type AnswerStep =
       readonly isPure?: boolean
       /** Voice activity from the start of the tone for this time; default: none. */
       readonly voicedMs?: Ms
+      /** How much of the start of the tone noise hides from the tone detector; default: nothing. */
+      readonly hiddenMs?: Ms
     }
   | { readonly agent: boolean }
   | { readonly rearm: true }
@@ -70,13 +72,14 @@ function inputsOf(steps: readonly AnswerStep[], from: Ms): { inputs: { at: Ms; i
     else if ('agent' in step) inputs.push({ at: now, input: { type: 'agent-sound', on: step.agent } })
     else if ('rearm' in step) inputs.push({ at: now, input: { type: 'rearm', timeoutMs: 30_000 } })
     else if ('tone' in step) {
-      const { tone, hz, ms, isIsolated = true, isPure = true, voicedMs } = step
+      const { tone, hz, ms, isIsolated = true, isPure = true, voicedMs, hiddenMs = 0 } = step
       if (voicedMs !== undefined) {
         inputs.push({ at: now + EDGE_MS, input: { type: 'voice-started', startedAt: now } })
         const stoppedAt = now + voicedMs
         inputs.push({ at: stoppedAt + HANGOVER_MS, input: { type: 'voice-stopped', stoppedAt } })
       }
-      inputs.push({ at: now + 140, input: { type: 'tone-started', tone: 'tone', hz, at: now } })
+      const heardAt = now + hiddenMs
+      inputs.push({ at: heardAt + 140, input: { type: 'tone-started', tone: 'tone', hz, at: heardAt } })
       if (tone !== 'tone')
         inputs.push({ at: now + Math.min(ms, 640), input: { type: 'tone-started', tone, hz, at: now } })
       now += ms

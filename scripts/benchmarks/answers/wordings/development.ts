@@ -150,20 +150,43 @@ const ENGLISH: DevelopmentWordings = {
       The subscriber has asked me to screen this call.
       You're speaking to an automatic receptionist.
       Hello. This phone does not ring for callers it doesn't know.
-      Hi, {name} can't see who this is.`),
+      Hi, {name} can't see who this is.
+      Hello, this is the assistant of {name}.
+      This line does not take calls from numbers it has not seen before.
+      Hi, I pick up the phone for {name}.
+      To reach {name}, you have to introduce yourself first.
+      The person at this number checks who calls before answering.
+      Hello, your number is new to {name}.
+      You have been connected to a spam blocker.
+      This is an automated attendant for {name}'s mobile.
+      Hi, {name} has turned on smart call answering.
+      Unidentified callers cannot be put through directly.`),
     lines(`
       Give me your name and what this is in regard to.
       Who may I say is calling?
       Please announce yourself after the beep, and I'll put you through.
       Could you identify yourself and your company?
       Tell me who's on the line and I'll find out if they want to talk.
-      Kindly provide your name and the purpose of your call.`),
+      Kindly provide your name and the purpose of your call.
+      Who are you, and what do you need?
+      Please introduce yourself and say what you want.
+      What should I tell them this is about?
+      After the tone, say who you are. Your call will then be announced.
+      Let me know who you are and what it is about, and I'll pass it on.
+      If you are a real person, tell me the reason for ringing.
+      I need your name and your company before I can ring through.
+      May I have your name, please? I'll ask whether they are free.
+      Leave your name, and wait while I check.
+      Would you tell me what you're calling for?`),
   ],
   'screener-question': [
     lines(`
       And what is it regarding?
       Can you say a bit more about that?
-      Does {name} know you?`),
+      Does {name} know you?
+      Please wait, I am asking them now.
+      One moment, I'm trying to put you through.
+      Which company are you with?`),
   ],
   announcement: [
     lines(`
@@ -291,18 +314,32 @@ const SPANISH: DevelopmentWordings = {
       Hola, este número está protegido con un filtro.
       Hola, contesto las llamadas de {name} de forma automática.
       Este teléfono no acepta llamadas de desconocidos.
-      Le habla un asistente digital.`),
+      Le habla un asistente digital.
+      Hola, atiendo el teléfono de {name}.
+      Esta línea no recibe llamadas de números nuevos.
+      La persona de este número comprueba quién llama antes de contestar.
+      Para hablar con {name}, primero tiene que presentarse.
+      Ha contactado con un bloqueador de llamadas no deseadas.
+      Hola, {name} no conoce su número.`),
     lines(`
       ¿De parte de quién y para qué asunto?
       Identifíquese después de la señal y le paso.
       Dígame su nombre, su empresa y lo que desea.
       Deme su nombre y el asunto de la llamada.
-      ¿Quién le digo que llama y cuál es el asunto?`),
+      ¿Quién le digo que llama y cuál es el asunto?
+      ¿Quién es usted y qué necesita?
+      Preséntese, por favor, y diga qué desea.
+      Tras la señal, diga quién es y anunciaré su llamada.
+      Necesito su nombre y el de su empresa para pasarle.
+      ¿Me dice su nombre? Preguntaré si puede atenderle.
+      Si es una persona, dígame para qué llama.`),
   ],
   'screener-question': [
     lines(`
       ¿Y para qué asunto es?
-      ¿Puede darme más detalles?`),
+      ¿Puede darme más detalles?
+      Espere un momento, le estoy preguntando.
+      ¿De qué empresa llama?`),
   ],
   announcement: [
     lines(`

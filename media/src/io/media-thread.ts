@@ -9,8 +9,9 @@ import type { MediaThreadData } from './thread-protocol.ts'
 /** Entry of a media thread's worker. An error ends the thread: its sessions fail, the plane starts another. */
 if (parentPort === null) throw new Error('media-thread.ts runs as a worker')
 const { bindAddress, packetIo, stalls, words } = workerData as MediaThreadData
-raiseThreadPriority(packetIo)
 await loadOpus()
+// Once the library is loaded: that computes for a tenth of a second, which must not go before the packets of other threads.
+raiseThreadPriority(packetIo)
 const io = makePacketIo(packetIo)
 await new MediaThreadLoop(
   stalls === null ? io : new StallingPacketIo(io, stalls),

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PACKET_SLOT_BYTES, PacketBatch } from '../packet-io/packet-io.ts'
-import { loadNativeAddon, type NativeAddon, NativePacketIo } from './native-packet-io.ts'
+import { loadNativeAddon, madeAtOnce, type NativeAddon, NativePacketIo } from './native-packet-io.ts'
 import { packetIoConformance } from './testing/packet-io-conformance.ts'
 
 const addon = loadNativeAddon()
@@ -14,6 +14,28 @@ const LOOPBACK = '127.0.0.1'
 const LOOPBACK_IPV4 = 0x7f000001
 
 if (!missing) packetIoConformance('native', () => Promise.resolve(new NativePacketIo()))
+
+describe('the clock of the native packet I/O', () => {
+  /** Makes the time that it is given; each attempt takes as long as the next of `tookMs`, then nothing. */
+  const making = (...tookMs: number[]) => {
+    let now = 100
+    const make = (at: number) => {
+      now += tookMs.shift() ?? 0
+      return at
+    }
+    return madeAtOnce(() => now, make)
+  }
+
+  it('a thread that lost its processor while its packet I/O was made makes another, so that the two clocks agree', () => {
+    expect(making(0.02)).toBe(100)
+    expect(making(80, 0.03)).toBe(180)
+    expect(making(80, 40, 0.04, 1)).toBe(220)
+  })
+
+  it('on a machine that is never quick, the closest of ten attempts is used', () => {
+    expect(making(9, 8, 7, 6, 5, 1, 5, 6, 7, 8, 0)).toBe(135)
+  })
+})
 
 describe.skipIf(missing)(`packet I/O: native${note}`, () => {
   it('the arrival time of a packet is when it arrived, not when it was polled', async () => {

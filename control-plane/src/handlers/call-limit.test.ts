@@ -87,7 +87,7 @@ describe('a call over the daily limit', () => {
     expect(await wait()).toBeLessThanOrEqual(14 * 3600 + 60)
   })
 
-  it('is never allowed by a limit of 0', async () => {
+  it('a daily limit of 0 allows no call', async () => {
     await storeCalls(2, '23 hours')
     await set(0)
     expect(await wait()).toBeNull()

@@ -152,7 +152,7 @@ describe('the operations of the API', () => {
 })
 
 describe.each(all)('$id', operation => {
-  it('the parameters are those of the path', () => {
+  it('an operation declares exactly the parameters that its path has', () => {
     const named = [...operation.path.matchAll(/\{([a-z_]+)\}/g)].map(match => match[1])
     expect(Object.keys(operation.params?.shape ?? {})).toEqual(named)
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Emitter } from './emitter.ts'
 
 describe('an emitter', () => {
-  it('calls the other listeners although one throws', () => {
+  it('when a listener throws, the other listeners are called all the same', () => {
     const errors: unknown[] = []
     const emitter = new Emitter<number>(error => errors.push(error))
     const heard: number[] = []

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { algorithmNamed, digestResponse } from './digest.ts'
 
 describe('digest response values', () => {
-  it('RFC 2617 section 3.5', () => {
+  it('the digest of the example in RFC 2617 section 3.5 is computed', () => {
     const response = digestResponse({
       algorithm: 'MD5',
       username: 'Mufasa',

@@ -101,7 +101,7 @@ describe('a target that sends no response', () => {
     expect(await cancelled).toMatchObject({ confirmed: true, status: 200 })
   })
 
-  it('nothing is left when every target was silent', async () => {
+  it('a call whose targets were all silent leaves no session, dialog, transaction or pending send behind', async () => {
     const { pair, caller } = failedOver()
     await pass(pair, 40_000)
     expect(caller.end).toMatchObject({ cause: 'timeout', status: 408, confirmed: false })

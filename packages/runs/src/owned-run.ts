@@ -120,7 +120,7 @@ export class OwnedRun {
       random,
       wallClock,
       onInference: effect => this.#addInference({ ...effect, usage: this.#used.takeNew() }),
-      countTransfer: () => database.transaction(scope, tx => countTransfer(tx, scope)),
+      countTransfer: () => database.transaction(scope, tx => countTransfer(tx, scope), 'one-trip'),
     })
   }
 
@@ -201,7 +201,7 @@ export class OwnedRun {
   /** Before an INVITE leaves. Throws `run_lost`, and what the database throws while it is away: then nothing may leave. */
   async storeDial(dial: JsonObject): Promise<'stored' | 'lost'> {
     const { database, scope, owned } = this.#options
-    return database.transaction(scope, tx => storeDial(tx, scope, owned, dial))
+    return database.transaction(scope, tx => storeDial(tx, scope, owned, dial), 'one-trip')
   }
 
   /**
@@ -212,7 +212,7 @@ export class OwnedRun {
   async persistDialog(dialog: JsonObject, withinMs: Ms = 2000): Promise<void> {
     const { database, scope, owned, time, journal } = this.#options
     const stored = database
-      .transaction(scope, tx => storeDialog(tx, scope, owned, dialog))
+      .transaction(scope, tx => storeDialog(tx, scope, owned, dialog), 'one-trip')
       .then(
         // If only the lease ended, the writer renews it.
         answer => answer === 'stored',
@@ -234,7 +234,7 @@ export class OwnedRun {
     const { database, scope, owned, sealer, time } = this.#options
     if (sealer === null || this.#isOver) return
     const stored = database
-      .transaction(scope, tx => storeInputs(tx, scope, owned, inputs, sealer))
+      .transaction(scope, tx => storeInputs(tx, scope, owned, inputs, sealer), 'one-trip')
       .then(
         () => true,
         () => false,

@@ -5,8 +5,8 @@ import {
   announce,
   appendEvents,
   type Database,
+  endRun,
   type Finish,
-  finishRun,
   type InferenceEffect,
   type JsonObject,
   type LastWords,
@@ -17,11 +17,13 @@ import {
   type RunEnding,
   type RunMove,
   type RunOwnership,
+  type RunWrites,
   recordInference,
   type SipMessageRow,
   storeDialog,
   storeSipMessages,
   writeCheckpoint,
+  writeRun,
 } from '@parley/store'
 import { RunsError } from './errors.ts'
 
@@ -80,11 +82,7 @@ export function writeEnd(
   { ending, transcript }: RunEnd,
   { database, scope, owned }: Pick<BatchPlace, 'database' | 'scope' | 'owned'>,
 ): Promise<Finish> {
-  return database.transaction(scope, async tx => {
-    const done = await finishRun(tx, scope, owned, ending, transcript === undefined ? {} : { transcript })
-    if (typeof done === 'string') return done
-    throw new TypeError('a run without a tail of its timeline has no gap')
-  })
+  return endRun(database, scope, owned, ending, transcript ?? null)
 }
 
 interface BatchPlace {
@@ -105,6 +103,9 @@ interface BatchPlace {
 export async function writeBatch(batch: RunBatch, place: BatchPlace): Promise<number | 'lost'> {
   const { database, scope, owned, lastSeq, now } = place
   const events = batch.flatMap(entry => eventOf(entry) ?? [])
+  const writes = writesOf(batch, { first: lastSeq + 1, items: events }, now)
+  if (writes !== null && (await writeRun(database, scope, owned, writes)) === 'written') return lastSeq + events.length
+  // One after the other, which also tells why the whole batch was refused.
   const answer = await database
     .transaction(scope, async tx => {
       const appended = await appendEvents(tx, scope, owned, lastSeq + 1, events)
@@ -154,6 +155,23 @@ export function eventOf(entry: RunEntry): NewEvent | null {
 
 function isItem(entry: RunEntry): boolean {
   return entry.type === 'item' || entry.type === 'gap'
+}
+
+/** The batch as one statement; null: its entries depend on each other and are written one after the other. */
+function writesOf(batch: RunBatch, events: RunWrites['events'], now: string): RunWrites | null {
+  const moves = batch.flatMap(entry => (entry.type === 'move' ? [entry.move] : []))
+  if (moves.length > 1 || batch.some(({ type }) => type === 'announce' || type === 'dialog')) return null
+  const utterances = batch.findLast(entry => entry.type === 'checkpoint')?.utterances
+  return {
+    events,
+    move: moves[0] ?? null,
+    inference: batch.flatMap(entry => (entry.type === 'inference' ? [entry.effect] : [])),
+    messages: batch.flatMap(entry => (entry.type === 'sip' ? [entry.message] : [])),
+    checkpoint:
+      utterances === undefined
+        ? null
+        : { utterances: documentsOf(utterances), checkpoint: checkpointOf(utterances, now) },
+  }
 }
 
 /** Thrown inside a transaction to roll it back. */

@@ -115,7 +115,11 @@ export class RunLeases {
   /** Claims a waiting run. Null: another process has it, it ended, or its start time passed. Throws what the database throws. */
   async claim(scope: Scope, runId: string): Promise<OwnedRun | null> {
     const { database, owner } = this.#options
-    const claimed = await database.transaction(scope, tx => claimRun(tx, scope, runId, owner, this.#leaseMs))
+    const claimed = await database.transaction(
+      scope,
+      tx => claimRun(tx, scope, runId, owner, this.#leaseMs),
+      'one-trip',
+    )
     if (claimed === null) return null
     const { run_id, fence, last_seq, cancel_asked } = claimed
     const run = this.#own(scope, { run_id, fence }, last_seq, true)

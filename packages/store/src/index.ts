@@ -252,6 +252,7 @@ export {
   cancelRun,
   cancelRunsOfKey,
   cancelRunsOfSiteKey,
+  endRun,
   type Finish,
   finishRun,
   type LastWords,
@@ -299,6 +300,7 @@ export {
   type RecordingRow,
   readRecording,
 } from './runs/recordings.ts'
+export { type RunWrites, writeRun } from './runs/run-batch.ts'
 export { listRuns, type RunRow, readRun } from './runs/runs.ts'
 export { listSipMessages, type SipMessageRow, storeSipMessages } from './runs/sip-messages.ts'
 export { type StartingRun, startingRun } from './runs/starting-run.ts'

@@ -36,12 +36,13 @@ export interface Database {
   /**
    * One transaction in one tenant. When `work` throws, it is rolled back and the error is thrown. It runs again (at most twice)
    * after a serialisation failure, so `work` may act on nothing but the database. COMMIT travels with the statements of
-   * `lastWrites`, which must be begun together.
+   * `lastWrites`, which must be begun together. `'one-trip'`: with those of `work`, which must be begun together, so that the whole
+   * transaction is one round trip.
    */
   transaction<Result>(
     scope: Scope,
     work: (tx: Queries) => Promise<Result>,
-    lastWrites?: (tx: Queries, result: Result) => Promise<unknown>,
+    lastWrites?: ((tx: Queries, result: Result) => Promise<unknown>) | 'one-trip',
   ): Promise<Result>
   /** The key whose secret has this SHA-256; null: there is none, or it is revoked or expired. Across tenants. */
   keyOf(secretHash: Buffer): Promise<KeyHolder | null>

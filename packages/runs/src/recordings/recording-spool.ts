@@ -119,7 +119,7 @@ export class RecordingSpool {
     const onProblem = (what: string, error: unknown) => services.onProblem?.(what, error)
     this.#live.set(runId, { scope, owned })
     try {
-      if ((await database.transaction(scope, tx => openRecording(tx, scope, owned, 'pending'))) === 'lost')
+      if ((await database.transaction(scope, tx => openRecording(tx, scope, owned, 'pending'), 'one-trip')) === 'lost')
         throw new RunsError('run_lost', `another process owns the run ${runId}`)
       await directory.make(manifest).catch(cause => {
         throw this.#capacity.refuse('unwritable', `there is no place to record to: ${String(cause)}`, cause)

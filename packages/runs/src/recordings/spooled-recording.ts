@@ -154,7 +154,7 @@ export class SpooledRecording {
     const segments = this.#closed?.segments ?? null
     // Neither file nor report: only the end of the run shows whether there was something to record.
     if (segments !== null || this.#put.size > 0)
-      await database.transaction(scope, tx => closeRecording(tx, scope, owned.run_id, segments))
+      await database.transaction(scope, tx => closeRecording(tx, scope, owned.run_id, segments), 'one-trip')
     const { complete, unfinished } = await this.#segments()
     for (const segment of [...complete, ...unfinished]) if (!(await this.#removePut(segment))) return false
     await directory.removeAll()
@@ -172,7 +172,7 @@ export class SpooledRecording {
   async #await() {
     const { database, manifest } = this.#options
     const { scope, owned } = manifest
-    return database.transaction(scope, tx => awaitRecording(tx, scope, owned.run_id, AWAITED_MS))
+    return database.transaction(scope, tx => awaitRecording(tx, scope, owned.run_id, AWAITED_MS), 'one-trip')
   }
 
   /** The run has no longer the owner that recorded it, and no file was written for a while. */
@@ -255,7 +255,7 @@ export class SpooledRecording {
     // One attempt suffices: the recording does not wait for the database.
     this.#hasBegun = true
     await database
-      .transaction(scope, tx => moveRecording(tx, scope, owned.run_id, 'recording'))
+      .transaction(scope, tx => moveRecording(tx, scope, owned.run_id, 'recording'), 'one-trip')
       .catch(() => {
         this.#hasBegun = false
       })
@@ -265,6 +265,6 @@ export class SpooledRecording {
   async #note(segment: Parameters<typeof addSegment>[3]): Promise<void> {
     const { database, manifest } = this.#options
     const { scope, owned } = manifest
-    await database.transaction(scope, tx => addSegment(tx, scope, owned, segment)).catch(() => 'lost')
+    await database.transaction(scope, tx => addSegment(tx, scope, owned, segment), 'one-trip').catch(() => 'lost')
   }
 }

@@ -80,12 +80,12 @@ class TenantDatabase implements Database {
   async transaction<Result>(
     scope: Scope,
     work: (tx: Queries) => Promise<Result>,
-    lastWrites?: (tx: Queries, result: Result) => Promise<unknown>,
+    lastWrites?: ((tx: Queries, result: Result) => Promise<unknown>) | 'one-trip',
   ): Promise<Result> {
     return this.#pool.transaction(
       contextOf(scope),
       connection => work(queriesOn(connection)),
-      lastWrites && ((connection, result) => lastWrites(queriesOn(connection), result)),
+      typeof lastWrites === 'function' ? (connection, result) => lastWrites(queriesOn(connection), result) : lastWrites,
     )
   }
 

@@ -81,14 +81,15 @@ export class TenantPool {
   async transaction<Result>(
     context: TenantContext,
     work: (connection: TransactionConnection) => Promise<Result>,
-    lastWrites?: (connection: TransactionConnection, result: Result) => Promise<unknown>,
+    lastWrites?: ((connection: TransactionConnection, result: Result) => Promise<unknown>) | 'one-trip',
   ): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       const client = await this.#borrow()
       const transaction = new TransactionConnection(client, context, failure => giveBack(client, failure))
       try {
+        if (lastWrites === 'one-trip') transaction.commitWithNext()
         const result = await work(transaction)
-        if (lastWrites !== undefined) {
+        if (typeof lastWrites === 'function') {
           transaction.commitWithNext()
           await lastWrites(transaction, result)
         }

@@ -20,7 +20,7 @@ interface WaitingStatement {
 
 /**
  * One transaction. Statements that are begun together travel together; BEGIN travels with the first of them, and COMMIT, when
- * `commitWithNext` was called, with the last.
+ * `commitWithNext` was called, with the last. Where both would travel with the same statements neither is needed.
  */
 export class TransactionConnection extends WholeAnswers {
   readonly #client: PoolClient
@@ -92,13 +92,15 @@ export class TransactionConnection extends WholeAnswers {
     }
     const begins = this.#state === 'new'
     this.#state = commits ? 'over' : 'open'
+    // What begins and ends in one pipeline needs no BEGIN: the statements up to its Sync are one transaction.
+    const opening = begins ? [...(commits ? [] : [BEGIN]), scopeStatement(this.#context)] : []
     const outcome = await sendBatch(this.#client, [
-      ...(begins ? [BEGIN, scopeStatement(this.#context)] : []),
+      ...opening,
       ...waiting.map(({ statement }) => statement),
-      ...(commits ? [COMMIT] : []),
+      ...(commits && !begins ? [COMMIT] : []),
     ])
     const failure = this.#settle(outcome, commits)
-    const results = outcome.results.slice(begins ? 2 : 0)
+    const results = outcome.results.slice(opening.length)
     for (const [place, { resolve, reject }] of waiting.entries())
       if (place < results.length && (failure === undefined || !commits)) resolve(results[place]!)
       else reject(failure)

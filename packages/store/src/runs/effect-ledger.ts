@@ -3,16 +3,20 @@ import { StoreError } from '../errors.ts'
 import type { Database, Queries } from '../protocol.ts'
 import type { JsonObject } from '../schema-runs.ts'
 import {
-  decideEffect,
   type EffectRow,
   type EffectSettlement,
+  type EffectStep,
   type EffectWriter,
+  insertEffect,
   intendEffect,
   listEffects,
   type NewEffect,
+  policyDecision,
   type StoredDecision,
-  sendEffect,
-  settleEffect,
+  sending,
+  settlement,
+  stepEffect,
+  tryStep,
 } from './effects.ts'
 
 /** An effect to be executed; without a key a new one is generated. */
@@ -46,9 +50,14 @@ export function runLedger<
   Receipt extends JsonObject = JsonObject,
 >(database: Database, scope: Scope, writer: EffectWriter, newKey: () => string): RunLedger<Kind, Decision, Receipt> {
   type Record = LedgerRecord<Kind, Decision, Receipt>
-  const committed = async (work: (tx: Queries) => Promise<EffectRow>): Promise<Record> => {
+  /** `attempt`: one statement, in one round trip. It has changed nothing if it has no answer; then `work` does it or says why not. */
+  const committed = async (
+    attempt: (tx: Queries) => Promise<EffectRow | null>,
+    work: (tx: Queries) => Promise<EffectRow>,
+  ): Promise<Record> => {
     try {
-      return recordOf(await database.transaction(scope, work)) as Record
+      const row = (await database.transaction(scope, attempt, 'one-trip')) ?? (await database.transaction(scope, work))
+      return recordOf(row) as Record
     } catch (error) {
       if (StoreError.is(error, ...DECIDED)) throw error
       throw new StoreError(
@@ -60,19 +69,29 @@ export function runLedger<
       )
     }
   }
+  const step = (effectId: string, of: EffectStep) =>
+    committed(
+      tx => tryStep(tx, scope, writer, effectId, of),
+      tx => stepEffect(tx, scope, writer, effectId, of),
+    )
   return {
-    intend: intent =>
-      committed(tx => intendEffect(tx, scope, writer, { ...intent, effect_key: intent.effect_key ?? newKey() })),
-    decide: (effectId, decision) => committed(tx => decideEffect(tx, scope, writer, effectId, decision)),
+    intend: intent => {
+      const effect = { ...intent, effect_key: intent.effect_key ?? newKey() }
+      return committed(
+        tx => insertEffect(tx, scope, writer, effect),
+        tx => intendEffect(tx, scope, writer, effect),
+      )
+    },
+    decide: (effectId, decision) => step(effectId, policyDecision(decision)),
     sending: async effectId => {
-      const record = await committed(tx => sendEffect(tx, scope, writer, effectId))
+      const record = await step(effectId, sending())
       if (record.state === 'sending') return record
       throw new StoreError(
         'effect_step_not_allowed',
         `the effect was allowed but is denied now (${record.decision?.reason}): do not send it`,
       )
     },
-    settle: (effectId, outcome) => committed(tx => settleEffect(tx, scope, writer, effectId, outcome)),
+    settle: (effectId, outcome) => step(effectId, settlement(outcome)),
     list: async () =>
       (await listEffects(database.within(scope), scope, writer.run_id)).map(row => recordOf(row) as Record),
   }

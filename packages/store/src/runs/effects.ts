@@ -111,6 +111,25 @@ export async function intendEffect(
   writer: EffectWriter,
   effect: NewEffect,
 ): Promise<EffectRow> {
+  const made = await insertEffect(tx, scope, writer, effect)
+  if (made !== null) return made
+  const there = await stillMine(tx, scope, writer, effectIdOf(writer.run_id, effect.effect_key))
+  if (there === null) throw lost(writer)
+  if (there.action.id !== effect.action.id || there.effect_kind !== effect.kind)
+    throw new StoreError(
+      'effect_key_taken',
+      `the effect key "${effect.effect_key}" belongs to another effect of the run: use a new key`,
+    )
+  return there
+}
+
+/** Records an intended effect in one statement; null: {@link intendEffect} tells why it did not. */
+export async function insertEffect(
+  tx: Queries,
+  scope: Scope,
+  writer: EffectWriter,
+  effect: NewEffect,
+): Promise<EffectRow | null> {
   const effectId = effectIdOf(writer.run_id, effect.effect_key)
   const { rows } = await sql<EffectRow>`
     with held as ${writerRow(scope, writer)}
@@ -123,49 +142,39 @@ export async function intendEffect(
     from held
     on conflict (tenant_id, run_id, effect_id) do nothing
     returning ${RECORD}`.execute(tx)
-  const [made] = rows
-  if (made !== undefined) return made
-  const there = await stillMine(tx, scope, writer, effectId)
-  if (there === null) throw lost(writer)
-  if (there.action.id !== effect.action.id || there.effect_kind !== effect.kind)
-    throw new StoreError(
-      'effect_key_taken',
-      `the effect key "${effect.effect_key}" belongs to another effect of the run: use a new key`,
-    )
-  return there
+  return rows[0] ?? null
 }
 
 /**
  * Stores the policy decision. If the run's API key is revoked, its member removed, or the run is being ended, "allow" for an acting effect
- * becomes "deny" (`key_revoked`, `run_not_active`). Throws `effect_step_not_allowed`, `effect_not_found`, `run_lost`.
+ * becomes "deny" (`key_revoked`, `run_not_active`).
  */
-export function decideEffect(
-  tx: Queries,
-  scope: Scope,
-  writer: EffectWriter,
-  effectId: string,
-  decision: StoredDecision,
-): Promise<EffectRow> {
+export function policyDecision(decision: StoredDecision): EffectStep {
   const verdict = sql`case
     when ${decision.decision}::text <> 'allow' or ${DENIAL} is null then ${JSON.stringify(decision)}::jsonb
     else ${denied(sql`${JSON.stringify(decision)}::jsonb`)} end`
   const isDenied = sql`${verdict} ->> 'decision' <> 'allow'`
-  return step(tx, scope, writer, effectId, {
+  return {
     set: sql`decision = ${verdict},
       state = case when ${isDenied} then 'failed' else 'intended' end,
       error_code = case ${verdict} ->> 'decision' when 'deny' then 'policy_denied' when 'unavailable' then 'policy_unavailable' end,
       settled_at = case when ${isDenied} then parley.now_ms() end`,
     when: sql`e.state = 'intended' and e.decision is null`,
-  })
+  }
 }
 
 /**
  * Call it before each send. An allowed effect that was not sent is denied if the run's API key was revoked since or the
- * run is being ended: its state is `failed` then, and it may not be sent. Throws as {@link decideEffect}.
+ * run is being ended: its state is `failed` then, and it may not be sent. Throws as {@link stepEffect}.
  */
 export function sendEffect(tx: Queries, scope: Scope, writer: EffectWriter, effectId: string): Promise<EffectRow> {
+  return stepEffect(tx, scope, writer, effectId, sending())
+}
+
+/** The step of {@link sendEffect}. */
+export function sending(): EffectStep {
   const isDenied = sql`(e.send_attempts = 0 and ${DENIAL} is not null)`
-  return step(tx, scope, writer, effectId, {
+  return {
     set: sql`state = case when ${isDenied} then 'failed' else 'sending' end,
       send_attempts = e.send_attempts + case when ${isDenied} then 0 else 1 end,
       decision = case when ${isDenied} then ${denied(sql`e.decision`)} else e.decision end,
@@ -173,23 +182,28 @@ export function sendEffect(tx: Queries, scope: Scope, writer: EffectWriter, effe
       settled_at = case when ${isDenied} then parley.now_ms() end`,
     when: sql`e.state in ('intended', 'sending') and (e.decision ->> 'decision' = 'allow'
       or (e.decision is null and e.effect_kind <> all (${JUDGED})))`,
-  })
+  }
 }
 
-/** Stores the result of the effect. Throws as {@link decideEffect}. */
+/** Stores the result of the effect. Throws as {@link stepEffect}. */
 export function settleEffect(
   tx: Queries,
   scope: Scope,
   writer: EffectWriter,
   effectId: string,
-  { state, receipts = [], error_code = null }: EffectSettlement,
+  outcome: EffectSettlement,
 ): Promise<EffectRow> {
-  return step(tx, scope, writer, effectId, {
+  return stepEffect(tx, scope, writer, effectId, settlement(outcome))
+}
+
+/** The step of {@link settleEffect}. */
+export function settlement({ state, receipts = [], error_code = null }: EffectSettlement): EffectStep {
+  return {
     set: sql`state = ${state}::text, receipts = e.receipts || ${JSON.stringify(receipts)}::jsonb,
       error_code = ${error_code}::text, settled_at = parley.now_ms()`,
     // An effect that was not sent can only fail; a sent one can also succeed or be uncertain.
     when: sql`(e.state = 'sending' or (e.state = 'intended' and ${state}::text = 'failed'))`,
-  })
+  }
 }
 
 /** A model request. It does not act on third parties, so it is recorded afterwards. */
@@ -207,15 +221,22 @@ export async function recordInference(
   owned: RunOwnership,
   effects: readonly InferenceEffect[],
 ): Promise<'recorded' | 'lost'> {
+  const answer = await sql`
+    with held as ${heldRow(scope, owned)}, made as (${inferenceInsert(owned.run_id, effects)})
+    select from held`.execute(tx)
+  return answer.rows.length === 1 ? 'recorded' : 'lost'
+}
+
+/** Inserts the model requests of the run in the relation `held`. */
+export function inferenceInsert(runId: string, effects: readonly InferenceEffect[]): RawBuilder<unknown> {
   const rows = effects.map(effect => ({
     ...effect,
-    effect_id: effectIdOf(owned.run_id, effect.effect_key),
+    effect_id: effectIdOf(runId, effect.effect_key),
     action_id: effect.action.id,
     action_version: effect.action.version,
     receipts: effect.receipts ?? [],
   }))
-  const answer = await sql`
-    with held as ${heldRow(scope, owned)}, made as (
+  return sql`
       insert into parley.run_effects (
         tenant_id, run_id, effect_id, effect_key, attempt_id, action_id, action_version, effect_kind, idempotent, node_id, ordinal,
         state, send_attempts, receipts, error_code, created_at, settled_at, usage
@@ -226,10 +247,7 @@ export async function recordInference(
         effect_id uuid, effect_key text, attempt_id uuid, action_id text, action_version integer, node_id text, ordinal integer,
         state text, receipts jsonb, error_code text, created_at timestamptz, usage jsonb
       )
-      on conflict do nothing
-    )
-    select from held`.execute(tx)
-  return answer.rows.length === 1 ? 'recorded' : 'lost'
+      on conflict do nothing`
 }
 
 /** What a run used, as far as its ledger knows. */
@@ -243,26 +261,39 @@ export async function usageInLedger(tx: Queries, scope: Scope, runId: string): P
   return rows
 }
 
-interface EffectStep {
+/** A step of an effect. */
+export interface EffectStep {
   readonly set: RawBuilder<unknown>
   /** States from which the step is allowed, checked in the same statement. */
   readonly when: RawBuilder<unknown>
 }
 
-async function step(
+/** Takes a step in one statement; null: {@link stepEffect} tells why it did not. */
+export async function tryStep(
   tx: Queries,
   scope: Scope,
   writer: EffectWriter,
   effectId: string,
   { set, when }: EffectStep,
-): Promise<EffectRow> {
+): Promise<EffectRow | null> {
   const { rows } = await sql<EffectRow>`
     with held as ${writerRow(scope, writer)}
     update parley.run_effects e set ${set} from held
     where e.tenant_id = held.tenant_id and e.run_id = held.run_id and e.effect_id = ${effectId}::uuid and ${when}
     returning ${RECORD}`.execute(tx)
-  const [stepped] = rows
-  if (stepped !== undefined) return stepped
+  return rows[0] ?? null
+}
+
+/** Takes a step. Throws `effect_step_not_allowed`, `effect_not_found`, `run_lost`. */
+export async function stepEffect(
+  tx: Queries,
+  scope: Scope,
+  writer: EffectWriter,
+  effectId: string,
+  step: EffectStep,
+): Promise<EffectRow> {
+  const stepped = await tryStep(tx, scope, writer, effectId, step)
+  if (stepped !== null) return stepped
   const there = await stillMine(tx, scope, writer, effectId)
   if (there === null) throw new StoreError('effect_not_found', `the run has no effect with the id ${effectId}`)
   throw new StoreError('effect_step_not_allowed', `this step is not allowed for an effect in state "${there.state}"`)

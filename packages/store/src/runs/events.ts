@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type KeysetColumn, type Page, readPage } from '../keyset.ts'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject } from '../schema-runs.ts'
@@ -40,16 +40,7 @@ export async function appendEvents(
   items: readonly NewEvent[],
 ): Promise<'appended' | 'lost' | Gap> {
   const { numAffectedRows } = await sql`
-    with own as (
-      update parley.run_ownership set last_seq = last_seq + ${items.length}::integer
-      where ${isHeld(scope, owned)} and last_seq = ${first}::integer - 1
-      returning tenant_id, run_id
-    )
-    insert into parley.run_events (tenant_id, run_id, seq, at, offset_ms, kind, fields)
-    select own.tenant_id, own.run_id, ${first}::integer + item.place::integer - 1,
-      (item.value ->> 'at')::timestamptz, (item.value ->> 'offset_ms')::double precision,
-      item.value ->> 'kind', item.value -> 'fields'
-    from own, jsonb_array_elements(${JSON.stringify(items)}::jsonb) with ordinality as item (value, place)`.execute(tx)
+    with held as ${numberedRow(scope, owned, first, items.length)} ${eventsInsert(first, items)}`.execute(tx)
   if (numAffectedRows === BigInt(items.length) && items.length > 0) return 'appended'
   const { rows } = await sql<{ last_seq: number }>`
     select last_seq from parley.run_ownership where ${isHeld(scope, owned)} for no key update`.execute(tx)
@@ -58,6 +49,24 @@ export async function appendEvents(
   return items.length === 0 && held.last_seq === first - 1
     ? 'appended'
     : { kind: 'out_of_sequence', last_seq: held.last_seq }
+}
+
+/** The row of ownership, with `count` numbers of the timeline taken from `first` on; no row: lost, or out of sequence. */
+export function numberedRow(scope: Scope, owned: RunOwnership, first: number, count: number): RawBuilder<unknown> {
+  return sql`(
+      update parley.run_ownership set last_seq = last_seq + ${count}::integer
+      where ${isHeld(scope, owned)} and last_seq = ${first}::integer - 1
+      returning tenant_id, run_id
+    )`
+}
+
+/** Inserts the items of the run in the relation `held`. */
+export function eventsInsert(first: number, items: readonly NewEvent[]): RawBuilder<unknown> {
+  return sql`insert into parley.run_events (tenant_id, run_id, seq, at, offset_ms, kind, fields)
+    select held.tenant_id, held.run_id, ${first}::integer + item.place::integer - 1,
+      (item.value ->> 'at')::timestamptz, (item.value ->> 'offset_ms')::double precision,
+      item.value ->> 'kind', item.value -> 'fields'
+    from held, jsonb_array_elements(${JSON.stringify(items)}::jsonb) with ordinality as item (value, place)`
 }
 
 const BY_SEQ: readonly KeysetColumn<EventRow>[] = [{ column: 'seq', type: 'integer', direction: 'asc' }]

@@ -1,13 +1,13 @@
 import type { Scope } from '@parley/contract'
 import { type RawBuilder, sql } from 'kysely'
-import type { Queries } from '../protocol.ts'
+import type { Database, Queries } from '../protocol.ts'
 import type { JsonObject, PhoneState, RunContact, RunState } from '../schema-runs.ts'
 import { usageInLedger } from './effects.ts'
 import { appendEvents, type Gap, type NewEvent } from './events.ts'
-import { snapshotPending } from './outbox.ts'
+import { pendingSnapshot, snapshotPending, storeSnapshot } from './outbox.ts'
 import { ownsRun } from './ownership.ts'
 import type { Measurement, RunOwnership } from './protocol.ts'
-import { type NewTranscript, writeFinalTranscript } from './transcripts.ts'
+import { type NewTranscript, transcriptInsert, writeFinalTranscript } from './transcripts.ts'
 
 type TerminalState = Extract<RunState, 'completed' | 'failed' | 'cancelled' | 'rejected' | 'expired'>
 
@@ -63,6 +63,43 @@ export async function finishRun(
   const measurements = ending.engine_lost === true ? await usageInLedger(tx, scope, owned.run_id) : ending.measurements
   const measured = measurements === undefined ? ending : { ...ending, measurements }
   return finishBy(sql`parley.finish_run`, tx, scope, owned.run_id, owned.fence, measured)
+}
+
+/**
+ * As {@link finishRun}, in a transaction of its own of two round trips. `transcript` replaces the checkpoint; null: there is none.
+ */
+export async function endRun(
+  database: Database,
+  scope: Scope,
+  owned: RunOwnership,
+  ending: RunEnding,
+  transcript: NewTranscript | null,
+): Promise<Finish> {
+  const { run_id, fence } = owned
+  const finish = sql`with done as materialized (
+      select parley.finish_run(${scope.tenant_id}::uuid, ${run_id}::uuid, ${fence}::bigint, ${JSON.stringify(ending)}::jsonb) as answer
+    )`
+  const held = sql`held as (select ${scope.tenant_id}::uuid as tenant_id, ${run_id}::uuid as run_id from done where answer = 'finished')`
+  const statement =
+    transcript === null
+      ? sql<{ answer: Finish }>`${finish} select answer from done`
+      : sql<{
+          answer: Finish
+        }>`${finish}, ${held}, transcript as (${transcriptInsert(transcript, true)}) select answer from done`
+  const { answer } = await database.transaction(
+    scope,
+    async tx => {
+      const [{ rows }, snapshot] = await Promise.all([
+        statement.execute(tx),
+        pendingSnapshot(tx, scope, run_id, 'run.ended'),
+      ])
+      return { answer: rows[0]!.answer, snapshot }
+    },
+    async (tx, { answer, snapshot }) => {
+      if (answer === 'finished' && snapshot !== null) await storeSnapshot(tx, scope, run_id, snapshot)
+    },
+  )
+  return answer
 }
 
 /** Ends a run without an owner: cancelled before it began. `lost`: it has an owner or has ended. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import { ownsRun } from './ownership.ts'
 import type { OutboxItem, RunOwnership } from './protocol.ts'
-import { readRun } from './runs.ts'
+import { type RunRow, readRun } from './runs.ts'
 
 /** Events that the owner of a live run announces. */
 export type OwnerEvent = 'run.started' | 'run.transfer'
@@ -49,6 +49,24 @@ async function add(
 
 /** Stores the run's current representation in its webhook of this event. */
 export async function snapshotPending(tx: Queries, scope: Scope, runId: string, event: string): Promise<void> {
+  const snapshot = await pendingSnapshot(tx, scope, runId, event)
+  if (snapshot !== null) await storeSnapshot(tx, scope, runId, snapshot)
+}
+
+/** A webhook that waits for the run's representation, and that representation. */
+export interface PendingSnapshot {
+  /** int8 as text. */
+  readonly outbox_id: string
+  readonly run: RunRow | null
+}
+
+/** What {@link snapshotPending} stores; null: no webhook of this event waits for it. Both statements are begun together. */
+export async function pendingSnapshot(
+  tx: Queries,
+  scope: Scope,
+  runId: string,
+  event: string,
+): Promise<PendingSnapshot | null> {
   const pending = tx
     .selectFrom('outbox')
     .select('outbox_id')
@@ -57,15 +75,22 @@ export async function snapshotPending(tx: Queries, scope: Scope, runId: string, 
     .where('event', '=', event)
     .where('payload', 'is', null)
     .where('settled_at', 'is', null)
-  const found = await pending.executeTakeFirst()
-  if (found === undefined) return
-  const run = await readRun(tx, scope, runId)
+  const [found, run] = await Promise.all([pending.executeTakeFirst(), readRun(tx, scope, runId)])
+  return found === undefined ? null : { outbox_id: found.outbox_id, run }
+}
+
+export async function storeSnapshot(
+  tx: Queries,
+  scope: Scope,
+  runId: string,
+  { outbox_id, run }: PendingSnapshot,
+): Promise<void> {
   await tx
     .updateTable('outbox')
     .set({ payload: JSON.stringify(run) })
     .where('tenant_id', '=', scope.tenant_id)
     .where('run_id', '=', runId)
-    .where('outbox_id', '=', found.outbox_id)
+    .where('outbox_id', '=', outbox_id)
     .execute()
 }
 

@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, PhoneState, RunAnsweredBy, RunContact, RunState } from '../schema-runs.ts'
 import type { RunOwner, RunOwnership } from './protocol.ts'
@@ -88,10 +88,16 @@ export async function moveRun(
   owned: RunOwnership,
   move: RunMove,
 ): Promise<'moved' | 'lost' | 'not_allowed'> {
+  const { numAffectedRows } = await sql`with held as ${heldRow(scope, owned)} ${moveUpdate(move)}`.execute(tx)
+  if (numAffectedRows === 1n) return 'moved'
+  return (await ownsRun(tx, scope, owned)) ? 'not_allowed' : 'lost'
+}
+
+/** Makes the move of the run in the relation `held`, if it is a step forward. */
+export function moveUpdate(move: RunMove): RawBuilder<unknown> {
   const { state = null, phone_state = null, contact = null, answered_by = null, caller_identity } = move
   const identity = caller_identity === undefined ? null : JSON.stringify(caller_identity)
-  const { numAffectedRows } = await sql`
-    with held as ${heldRow(scope, owned)}
+  return sql`
     update parley.runs r set
       state = coalesce(${state}::text, r.state),
       phone_state = coalesce(${phone_state}::text, r.phone_state),
@@ -102,9 +108,7 @@ export async function moveRun(
     from held
     where r.tenant_id = held.tenant_id and r.run_id = held.run_id
       and parley.run_may_move('state', r.state, coalesce(${state}::text, r.state))
-      and parley.run_may_move('phone_state', r.phone_state, coalesce(${phone_state}::text, r.phone_state))`.execute(tx)
-  if (numAffectedRows === 1n) return 'moved'
-  return (await ownsRun(tx, scope, owned)) ? 'not_allowed' : 'lost'
+      and parley.run_may_move('phone_state', r.phone_state, coalesce(${phone_state}::text, r.phone_state))`
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import { heldRow } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
@@ -27,16 +27,20 @@ export async function storeSipMessages(
   messages: readonly SipMessageRow[],
 ): Promise<'stored' | 'lost'> {
   const { rows } = await sql`
-    with held as ${heldRow(scope, owned)}, made as (
+    with held as ${heldRow(scope, owned)}, made as (${messagesInsert(messages)})
+    select from held`.execute(tx)
+  return rows.length === 1 ? 'stored' : 'lost'
+}
+
+/** Inserts the messages of the run in the relation `held`. */
+export function messagesInsert(messages: readonly SipMessageRow[]): RawBuilder<unknown> {
+  return sql`
       insert into parley.run_sip_messages (tenant_id, run_id, place, at, direction, transport, source, destination, message)
       select held.tenant_id, held.run_id, m.place, m.at, m.direction, m.transport, m.source, m.destination, m.message
       from held, jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as m (
         place integer, at timestamptz, direction text, transport text, source text, destination text, message text
       )
-      on conflict do nothing
-    )
-    select from held`.execute(tx)
-  return rows.length === 1 ? 'stored' : 'lost'
+      on conflict do nothing`
 }
 
 /** In order; empty for runs without calls, and after the retention of transcripts. */

@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject } from '../schema-runs.ts'
 import { heldRow } from './ownership.ts'
@@ -60,11 +60,20 @@ async function put(
   tx: Queries,
   scope: Scope,
   owned: RunOwnership,
-  { state, utterances, checkpoint, content }: NewTranscript,
+  transcript: NewTranscript,
   isFinal: boolean,
 ): Promise<'stored' | 'lost'> {
   const { numAffectedRows } = await sql`
-    with held as ${heldRow(scope, owned)}
+    with held as ${heldRow(scope, owned)} ${transcriptInsert(transcript, isFinal)}`.execute(tx)
+  return numAffectedRows === 1n ? 'stored' : 'lost'
+}
+
+/** Writes the transcript of the run in the relation `held`, unless its transcript is final. */
+export function transcriptInsert(
+  { state, utterances, checkpoint, content }: NewTranscript,
+  isFinal: boolean,
+): RawBuilder<unknown> {
+  return sql`
     insert into parley.run_transcripts as t (tenant_id, run_id, state, final, utterances, checkpoint, content)
     select held.tenant_id, held.run_id, ${state}::text, ${isFinal}::boolean, ${JSON.stringify(utterances)}::jsonb,
       ${textOf(checkpoint)}::jsonb, ${textOf(content)}::jsonb
@@ -72,8 +81,7 @@ async function put(
     on conflict (tenant_id, run_id) do update set state = excluded.state, final = excluded.final,
       utterances = excluded.utterances, checkpoint = excluded.checkpoint, content = excluded.content,
       updated_at = parley.now_ms()
-    where not t.final`.execute(tx)
-  return numAffectedRows === 1n ? 'stored' : 'lost'
+    where not t.final`
 }
 
 /** SQL null for null, not JSON's. */

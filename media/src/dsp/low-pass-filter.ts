@@ -1,52 +1,83 @@
 import type { Samples } from '@parley/kernel'
 import { type LowPassDesign, lowPass } from './windowed-sinc.ts'
 
+/** Samples that are filtered at once. */
+const CHUNK: Samples = 160
+/** Outputs whose sums are made together: each sum alone waits for its last addition. */
+const TOGETHER = 4
+
 /** A linear-phase low-pass over a stream of audio. */
 export class LowPassFilter {
   /** Delay of the filter. */
   readonly delay: Samples
   readonly #taps: Float64Array
-  /** The newest samples, stored twice, so that the filter's window is always contiguous. */
-  readonly #recent: Float64Array
-  #next = 0
+  /** The last samples of the chunk before, then those of this chunk and room for whole groups. */
+  readonly #line: Float64Array
   /** Zeros since the last other sample: a window of zeros yields zero and is not computed. */
   #zeros = 0
 
   constructor(design: LowPassDesign) {
     this.#taps = lowPass(design)
     this.delay = this.#taps.length >> 1
-    this.#recent = new Float64Array(2 * this.#taps.length)
+    this.#line = new Float64Array(this.#taps.length - 1 + CHUNK + TOGETHER)
     this.#zeros = this.#taps.length
   }
 
   /** Filters `count` samples from `audio[offset]` to `into[intoOffset]`; the two may be the same place. Allocates nothing. */
   filter(audio: Int16Array, offset: number, count: Samples, into: Int16Array, intoOffset: number): void {
-    const taps = this.#taps
-    const recent = this.#recent
-    const half = this.delay
-    let next = this.#next
-    for (let i = 0; i < count; i++) {
-      const sample = audio[offset + i]!
-      recent[next] = sample
-      recent[next + taps.length] = sample
-      next = next + 1 === taps.length ? 0 : next + 1
-      this.#zeros = sample === 0 ? this.#zeros + 1 : 0
-      if (this.#zeros >= taps.length) {
-        into[intoOffset + i] = 0
-        continue
-      }
-      let sum = taps[half]! * recent[next + half]!
-      const last = next + taps.length - 1
-      for (let k = 0; k < half; k++) sum += taps[k]! * (recent[next + k]! + recent[last - k]!)
-      into[intoOffset + i] = Math.max(-32_768, Math.min(32_767, Math.round(sum)))
-    }
-    this.#next = next
+    for (let done = 0; done < count; done += CHUNK)
+      this.#filterChunk(audio, offset + done, Math.min(CHUNK, count - done), into, intoOffset + done)
   }
 
   /** Clears the filter's state, for use after a gap. */
   reset(): void {
-    this.#recent.fill(0)
+    this.#line.fill(0)
     this.#zeros = this.#taps.length
-    this.#next = 0
   }
+
+  #filterChunk(audio: Int16Array, offset: number, count: Samples, into: Int16Array, intoOffset: number): void {
+    const line = this.#line
+    const size = this.#taps.length
+    for (let i = 0; i < count; i++) line[size - 1 + i] = audio[offset + i]!
+    let zeros = this.#zeros
+    for (let from = 0; from < count; from += TOGETHER) {
+      const until = Math.min(from + TOGETHER, count)
+      let areZero = true
+      for (let i = from; i < until; i++) {
+        zeros = line[size - 1 + i] === 0 ? zeros + 1 : 0
+        if (zeros < size) areZero = false
+      }
+      if (areZero) into.fill(0, intoOffset + from, intoOffset + until)
+      else this.#filterGroup(from, until - from, into, intoOffset + from)
+    }
+    this.#zeros = zeros
+    line.copyWithin(0, count, count + size - 1)
+  }
+
+  /** The next four outputs, of which `count` are wanted; `from`: the first sample of their first window. */
+  #filterGroup(from: number, count: number, into: Int16Array, at: number): void {
+    const taps = this.#taps
+    const line = this.#line
+    const half = this.delay
+    const middle = taps[half]!
+    let a = middle * line[from + half]!
+    let b = middle * line[from + half + 1]!
+    let c = middle * line[from + half + 2]!
+    let d = middle * line[from + half + 3]!
+    for (let k = 0, left = from, right = from + taps.length - 1; k < half; k++, left++, right--) {
+      const tap = taps[k]!
+      a += tap * (line[left]! + line[right]!)
+      b += tap * (line[left + 1]! + line[right + 1]!)
+      c += tap * (line[left + 2]! + line[right + 2]!)
+      d += tap * (line[left + 3]! + line[right + 3]!)
+    }
+    into[at] = sampleOf(a)
+    if (count > 1) into[at + 1] = sampleOf(b)
+    if (count > 2) into[at + 2] = sampleOf(c)
+    if (count > 3) into[at + 3] = sampleOf(d)
+  }
+}
+
+function sampleOf(sum: number): number {
+  return Math.max(-32_768, Math.min(32_767, Math.round(sum)))
 }

@@ -7,6 +7,10 @@ import { FRAME_SIZES, FrameReader, MAX_FRAME, PILOT_EVERY, pilot, SYNC_PILOTS } 
 const PER_SYMBOL = 5
 const HOP: Samples = SYMBOL / PER_SYMBOL
 const SYNC_HOPS = PER_SYMBOL * PILOT_EVERY * (SYNC_PILOTS - 1)
+/** Samples that are processed at once. */
+const CHUNK: Samples = 160
+/** Hops that are filtered together: each sum alone waits for its last addition. */
+const TOGETHER = 4
 /** Twice the longest frame, so that the values of a candidate are never overwritten. */
 const RING = 4096
 const RING_MASK = RING - 1
@@ -37,9 +41,10 @@ export class Demodulator {
   readonly #onPiece: OnWordPiece
   readonly #reader = new FrameReader()
   readonly #symbols = new Float32Array(2 * MAX_FRAME.symbols)
-  /** The last samples, stored twice, so that every window is contiguous. */
-  readonly #recent = new Float64Array(2 * PULSE.length)
-  #recentAt = 0
+  /** The last samples before those of a chunk, then these, and room for whole groups of hops. */
+  readonly #line = new Float64Array(PULSE.length - 1 + CHUNK + TOGETHER * HOP)
+  /** Baseband values of the chunk's hops, before the phase of the carrier. */
+  readonly #mixed = new Float64Array(2 * (CHUNK / HOP + TOGETHER))
   /** Samples since the last one that was not silent. */
   #silentRun = 0
   readonly #tapsRe = PULSE.map((tap, i) => tap * CARRIER_COS[i % CARRIER_PERIOD]!)
@@ -54,6 +59,8 @@ export class Demodulator {
   #origin: Samples = 0
   #untilHop = HOP
   #hop = 0
+  /** Hops since the last one with a signal. */
+  #silentHops = 0
   /** Frames before this hop were decoded. */
   #doneHop = 0
 
@@ -75,8 +82,9 @@ export class Demodulator {
     this.#hop = 0
     this.#doneHop = 0
     this.#candidates = []
-    this.#recent.fill(0)
-    this.#silentRun = this.#recent.length
+    this.#silentHops = 0
+    this.#line.fill(0)
+    this.#silentRun = this.#line.length
     this.#re.fill(0)
     this.#im.fill(0)
     this.#correlation.fill(0)
@@ -84,24 +92,38 @@ export class Demodulator {
 
   /** Processes the next samples. */
   push(audio: Int16Array, offset: number, count: Samples): void {
-    const size = PULSE.length
+    for (let done = 0; done < count; done += CHUNK) this.#pushChunk(audio, offset + done, Math.min(CHUNK, count - done))
+  }
+
+  #pushChunk(audio: Int16Array, offset: number, count: Samples): void {
+    const line = this.#line
+    const before = PULSE.length - 1
+    for (let i = 0; i < count; i++) line[before + i] = audio[offset + i]!
+    const firstHop = this.#untilHop - 1
+    let filtered = 0
     for (let i = 0; i < count; i++) {
-      const sample = audio[offset + i]!
-      this.#recent[this.#recentAt] = sample
-      this.#recent[this.#recentAt + size] = sample
-      this.#silentRun = Math.abs(sample) <= SILENT ? this.#silentRun + 1 : 0
-      this.#recentAt = this.#recentAt + 1 === size ? 0 : this.#recentAt + 1
+      this.#silentRun = Math.abs(line[before + i]!) <= SILENT ? this.#silentRun + 1 : 0
       this.#position++
       if (--this.#untilHop > 0) continue
       this.#untilHop = HOP
-      this.#onHop()
+      const isSilent = this.#silentRun >= PULSE.length
+      const place = (i - firstHop) / HOP
+      if (!isSilent && place >= filtered) {
+        this.#filter(i, place)
+        filtered = place + TOGETHER
+      }
+      this.#onHop(isSilent ? -1 : place)
     }
+    line.copyWithin(0, count, count + before)
   }
 
-  #onHop(): void {
+  /** `place`: of its values in the chunk; negative: silence. */
+  #onHop(place: number): void {
     const slot = this.#hop & RING_MASK
-    this.#filter(slot)
-    this.#correlation[slot] = this.#hop >= SYNC_HOPS ? this.#correlationAt(this.#hop) : 0
+    this.#store(slot, place)
+    this.#silentHops = place < 0 ? this.#silentHops + 1 : 0
+    this.#correlation[slot] =
+      this.#hop >= SYNC_HOPS && this.#silentHops <= SYNC_HOPS ? this.#correlationAt(this.#hop) : 0
     const peak = this.#hop - PEAK_REACH
     if (peak >= SYNC_HOPS && this.#isPeak(peak))
       this.#addCandidate(peak - SYNC_HOPS, this.#correlation[peak & RING_MASK]! >= SURE_CORRELATION)
@@ -109,22 +131,50 @@ export class Demodulator {
     this.#hop++
   }
 
-  /** Mixes down and filters in one step: the window starts `size` samples back, so the phase depends on the position. */
-  #filter(slot: number): void {
-    const size = PULSE.length
-    if (this.#silentRun >= size) {
+  /** Mixes down and filters in one step the windows of four hops; the first one begins at `from` in the line. */
+  #filter(from: number, place: number): void {
+    const line = this.#line
+    const tapsRe = this.#tapsRe
+    const tapsIm = this.#tapsIm
+    let [re0, re1, re2, re3, im0, im1, im2, im3] = [0, 0, 0, 0, 0, 0, 0, 0]
+    for (let i = 0, at = from; i < PULSE.length; i++, at++) {
+      const re = tapsRe[i]!
+      const im = tapsIm[i]!
+      const first = line[at]!
+      const second = line[at + HOP]!
+      const third = line[at + 2 * HOP]!
+      const fourth = line[at + 3 * HOP]!
+      re0 += re * first
+      im0 += im * first
+      re1 += re * second
+      im1 += im * second
+      re2 += re * third
+      im2 += im * third
+      re3 += re * fourth
+      im3 += im * fourth
+    }
+    const mixed = this.#mixed
+    const to = 2 * place
+    mixed[to] = re0
+    mixed[to + 1] = im0
+    mixed[to + 2] = re1
+    mixed[to + 3] = im1
+    mixed[to + 4] = re2
+    mixed[to + 5] = im2
+    mixed[to + 6] = re3
+    mixed[to + 7] = im3
+  }
+
+  /** The window starts `size` samples back, so the phase depends on the position. */
+  #store(slot: number, place: number): void {
+    if (place < 0) {
       this.#re[slot] = 0
       this.#im[slot] = 0
       return
     }
-    let re = 0
-    let im = 0
-    for (let i = 0, at = this.#recentAt; i < size; i++, at++) {
-      const sample = this.#recent[at]!
-      re += this.#tapsRe[i]! * sample
-      im += this.#tapsIm[i]! * sample
-    }
-    const phase = (this.#position - size + 2 * CARRIER_PERIOD) % CARRIER_PERIOD
+    const re = this.#mixed[2 * place]!
+    const im = this.#mixed[2 * place + 1]!
+    const phase = (this.#position - PULSE.length + 2 * CARRIER_PERIOD) % CARRIER_PERIOD
     const cos = CARRIER_COS[phase]!
     const sin = CARRIER_SIN[phase]!
     this.#re[slot] = re * cos + im * sin

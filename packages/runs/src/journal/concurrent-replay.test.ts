@@ -1,4 +1,4 @@
-import { letLeaseEnd } from '@parley/store/testing'
+import { commits, letLeaseEnd } from '@parley/store/testing'
 import { Client } from 'pg'
 import { expect, it, vi } from 'vitest'
 import { JournalHarness, noteDigits, upTo } from './testing/journal-harness.ts'
@@ -10,9 +10,9 @@ it('journal replay continues where a killed process stopped replaying', async ()
   harness.disconnect()
   noteDigits(run, 0, 700)
   await harness.waitForRecords(run, 700)
-  let commits = 0
+  let committed = 0
   harness.relay.onClientData = piece => {
-    if (!piece.includes('commit\0') || ++commits < 3) return true
+    if (!commits(piece) || ++committed < 3) return true
     harness.relay.closed = true
     return false
   }

@@ -1,6 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { type TcpCut, tcpCut } from '../testing/tcp-cut.ts'
 import { openDatabase } from './database.ts'
@@ -297,6 +298,8 @@ describe('a database that goes away', () => {
     return { pieces, beforeAnswer: beforeAnswer ?? '' }
   }
 
+  const addTo = (tx: Queries, agent_id: string) => tx.insertInto('agents').values({ agent_id, name: 'a' }).execute()
+
   it('a read costs one round trip: its scope and its statement are sent in one piece with one Sync', async () => {
     const read = () => database.within(scope).selectFrom('agents').selectAll().execute()
     await read()
@@ -344,13 +347,53 @@ describe('a database that goes away', () => {
     relay.onServerData = piece => !piece.includes('COMMIT')
     const work = database.transaction(
       scope,
-      async () => {},
+      tx => sql`select 1`.execute(tx),
       tx => tx.insertInto('agents').values({ agent_id: 'last', name: 'l' }).execute(),
     )
     await expect(work).rejects.toMatchObject({ code: 'outcome_unknown', retryable: false })
     relay.onServerData = null
     expect(await agentsOf(scope)).toEqual(['last'])
     await test.owner.query("delete from parley.agents where agent_id = 'last'")
+  })
+
+  it('a transaction of one trip is one piece with one Sync and no BEGIN, and is stored', async () => {
+    const work = (id: string) => () =>
+      database.transaction(scope, tx => Promise.all(['x', 'y'].map(end => addTo(tx, `${id}-${end}`))), 'one-trip')
+    await work('one')()
+    const { pieces } = await traffic(work('two'))
+    expect(pieces).toHaveLength(1)
+    expect(pieces[0]).not.toMatch(/parley_begin|parley_commit/)
+    expect(pieces[0]?.split('S\0\0\0\x04')).toHaveLength(2)
+    expect(await agentsOf(scope)).toEqual(['one-x', 'one-y', 'two-x', 'two-y'])
+    await test.owner.query("delete from parley.agents where agent_id ~ '^(one|two)-'")
+  })
+
+  it('a transaction of one trip is stored as a whole or not at all, and refuses later statements', async () => {
+    const failing = database.transaction(
+      scope,
+      tx => Promise.all([addTo(tx, 'kept'), sql`select 1 / 0`.execute(tx)]),
+      'one-trip',
+    )
+    await expect(failing).rejects.toThrow('division by zero')
+    const late = database.transaction(
+      scope,
+      async tx => {
+        await sql`select 1`.execute(tx)
+        await addTo(tx, 'late')
+      },
+      'one-trip',
+    )
+    await expect(late).rejects.toThrow('over')
+    expect(await agentsOf(scope)).toEqual([])
+  })
+
+  it('a connection lost before the answer of a transaction of one trip leaves the outcome unknown', async () => {
+    relay.onServerData = piece => !piece.includes('INSERT')
+    const work = database.transaction(scope, tx => addTo(tx, 'whole'), 'one-trip')
+    await expect(work).rejects.toMatchObject({ code: 'outcome_unknown', retryable: false })
+    relay.onServerData = null
+    expect(await agentsOf(scope)).toEqual(['whole'])
+    await test.owner.query("delete from parley.agents where agent_id = 'whole'")
   })
 
   it('a connection lost before COMMIT is a retryable error, and nothing was written', async () => {

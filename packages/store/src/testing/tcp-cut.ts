@@ -14,6 +14,11 @@ export interface TcpCut {
   close(): Promise<void>
 }
 
+/** Whether this piece of a client of ours commits a transaction: by COMMIT, or as a transaction of one trip. */
+export function commits(piece: Buffer): boolean {
+  return piece.includes('commit\0') || (piece.includes('parley_scope\0') && !piece.includes('parley_begin\0'))
+}
+
 /** Relays a port of 127.0.0.1 to another. */
 export async function tcpCut(targetPort: number): Promise<TcpCut> {
   const sockets = new Set<Socket>()

@@ -14,6 +14,7 @@ import {
   type RunOwnership,
 } from '@parley/store'
 import {
+  commits,
   localBus,
   OUTBOUND,
   type TcpCut,
@@ -194,7 +195,7 @@ export class JournalHarness {
   loseAnswerToCommit(): void {
     const { relay } = this
     relay.onClientData = piece => {
-      if (piece.includes('commit\0'))
+      if (commits(piece))
         relay.onServerData = () => {
           relay.onClientData = null
           relay.onServerData = null

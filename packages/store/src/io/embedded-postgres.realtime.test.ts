@@ -84,7 +84,7 @@ describe('the embedded server', () => {
       listen_addresses: '127.0.0.1',
       max_connections: '300',
       password_encryption: 'scram-sha-256',
-      unix_socket_directories: '',
+      unix_socket_directories: join(home, 'postgres', 'data'),
     })
     const stranger = new URL(first.ownerUrl)
     stranger.password = 'guessed'
@@ -95,6 +95,23 @@ describe('the embedded server', () => {
     const again = await started(home)
     expect(again.ownerUrl).toBe(first.ownerUrl)
     expect(await ask(await attachEmbeddedPostgres(home), 'select n from kept')).toEqual([{ n: 7 }])
+  }, 120_000)
+
+  it('the embedded server is reached by a socket in its private data directory, and by TCP where no socket fits', async () => {
+    const home = await newHome()
+    const server = await started(home)
+    const { data, port } = await recordOf(home)
+    expect((await stat(data)).mode & 0o077).toBe(0)
+    const by = (url: string) => ask(url, 'select inet_server_port() as port')
+    expect(await by(server.ownerUrl)).toEqual([{ port: null }])
+    const tcp = new URL(server.ownerUrl)
+    tcp.search = ''
+    expect(await by(tcp.href)).toEqual([{ port }])
+    const parent = await newHome()
+    // Its data would be elsewhere if the server's account could not pass.
+    await chmod(parent, 0o711)
+    const deep = join(parent, 'a'.repeat(90))
+    expect(await by((await started(deep)).ownerUrl)).toEqual([{ port: expect.any(Number) }])
   }, 120_000)
 
   it('the embedded server restarts after a crash, and a connection pool recovers', async () => {

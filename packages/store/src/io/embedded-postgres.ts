@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync } from 'node:fs'
 import { access, chmod, chown, mkdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -27,6 +27,8 @@ import {
 
 const DATABASE = 'parley'
 const SETTINGS = ['max_connections=300']
+/** Longest path of a Unix socket, in bytes: the shorter limit of Linux and macOS, without its final zero. */
+const MAX_SOCKET_PATH = 103
 const ANSWER_WITHIN_MS = 2000
 const START_ATTEMPTS = 8
 const STOP_WITHIN_MS = 30_000
@@ -158,9 +160,9 @@ async function start(home: Home, options: EmbeddedOptions): Promise<EmbeddedPost
     if (!(await createRecord(home.record, record))) throw startedElsewhere()
   }
   if (!(await exists(home.place.data))) await makeCluster(home.place, record.password)
-  await dropStaleLock(home.place)
+  await dropStaleLock(home.place, record.port)
   try {
-    const { pid } = await startServer(home.place, record.port, SETTINGS)
+    const { pid } = await startServer(home.place, record.port, settingsOf(record))
     await writeRecord(home.record, { ...record, pid, keeper: await markOf(process.pid) })
     return new KeptServer(home, record, pid, 'started', options)
   } catch (error) {
@@ -186,11 +188,13 @@ async function makeCluster(place: ServerPlace, password: string): Promise<void> 
  * Removes the lock of a server that no longer runs. The lock of a live process that uses this directory is left alone: the server
  * starts or stops, and the next attempt sees the result.
  */
-async function dropStaleLock({ data }: ServerPlace): Promise<void> {
+async function dropStaleLock({ data }: ServerPlace, port: number): Promise<void> {
   const file = await readPostmasterFile(data)
-  if (file === null) return
-  if ((await isRunning(file.pid)) && (await worksIn(file.pid, data))) throw startedElsewhere()
-  await rm(join(data, 'postmaster.pid'), { force: true })
+  if (file !== null) {
+    if ((await isRunning(file.pid)) && (await worksIn(file.pid, data))) throw startedElsewhere()
+    await rm(join(data, 'postmaster.pid'), { force: true })
+  }
+  await rm(`${socketIn(data, port)}.lock`, { force: true })
 }
 
 async function worksIn(pid: number, data: string): Promise<boolean> {
@@ -253,8 +257,8 @@ class KeptServer implements EmbeddedPostgres {
     this.#notice('the database server has stopped: starting it again')
     for (let wait = BACKOFF_MS.first; this.#stopping === null; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
       try {
-        await dropStaleLock(this.#home.place)
-        const { pid } = await startServer(this.#home.place, this.#record.port, SETTINGS)
+        await dropStaleLock(this.#home.place, this.#record.port)
+        const { pid } = await startServer(this.#home.place, this.#record.port, settingsOf(this.#record))
         this.#pid = pid
         await writeRecord(this.#home.record, { ...this.#record, pid, keeper: await markOf(process.pid) })
         this.#notice('the database server is running again')
@@ -332,8 +336,34 @@ async function ensureDatabase(ownerUrl: string): Promise<void> {
   }
 }
 
+/**
+ * The server listens on TCP, and on a Unix socket in its data directory, which nobody else can enter, where the path allows it: a round
+ * trip over the socket costs less.
+ */
+function settingsOf({ data, port }: EmbeddedRecord): readonly string[] {
+  const canBeSocket = Buffer.byteLength(socketIn(data, port)) <= MAX_SOCKET_PATH && !/[",]/.test(data)
+  return canBeSocket ? [...SETTINGS, `unix_socket_directories=${data}`] : SETTINGS
+}
+
+/** The name that Postgres and its clients give to the socket of this port. */
+function socketIn(data: string, port: number): string {
+  return join(data, `.s.PGSQL.${port}`)
+}
+
+/** By the server's Unix socket if this process can open it, else by TCP: an earlier version may have started the server. */
 function urlOf(record: EmbeddedRecord, database: string): string {
-  return `postgres://postgres:${record.password}@127.0.0.1:${record.port}/${database}`
+  const url = new URL(`postgres://postgres:${record.password}@127.0.0.1:${record.port}/${database}`)
+  if (canOpen(socketIn(record.data, record.port))) url.searchParams.set('host', record.data)
+  return url.href
+}
+
+function canOpen(socket: string): boolean {
+  try {
+    accessSync(socket, constants.R_OK | constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function exists(path: string): Promise<boolean> {

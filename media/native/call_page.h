@@ -33,6 +33,7 @@
   W(isSpeaking) W(hangoverFrames) W(filled) W(framePosition) W(floor) W(smooth) W(steadyLevel) W(steadyFrames) W(loud)     \
   W(voiced) W(loudRun) W(quietFrames) W(voicelessFrames) W(lastSpeechEnd)
 #define PARLEY_CUES(W) W(level) W(lastIn) W(lastOut)
+#define PARLEY_BAND(W) W(taps)
 
 namespace parley {
 
@@ -57,6 +58,7 @@ PARLEY_STRUCT(ConcealmentWords, PARLEY_CONCEALMENT)
 PARLEY_STRUCT(ReorderWords, PARLEY_REORDER)
 PARLEY_STRUCT(VoiceWords, PARLEY_VOICE)
 PARLEY_STRUCT(CueWords, PARLEY_CUES)
+PARLEY_STRUCT(BandWords, PARLEY_BAND)
 #undef PARLEY_STRUCT
 #undef PARLEY_WORD
 
@@ -66,6 +68,7 @@ constexpr size_t kHistorySamples = 390;
 constexpr size_t kVoiceFrame = 80;
 constexpr size_t kVoiceWindow = 160;
 constexpr size_t kDecimatedWindow = 100;
+constexpr size_t kMostTaps = 128;
 constexpr size_t kPayloadTypes = 128;
 
 /** A replay window: the highest index, then its ring of bits, 32 to a number. */
@@ -80,6 +83,13 @@ struct VoiceMemory {
   float frame[kVoiceFrame];
   float window[kVoiceWindow];
   float decimated[kDecimatedWindow];
+};
+
+/** The low-pass before voice activity; its last samples are its newest ones. */
+struct BandMemory {
+  BandWords state;
+  double taps[kMostTaps];
+  int16_t history[kMostTaps];
 };
 
 struct CallPage {
@@ -102,6 +112,7 @@ struct CallPage {
   WindowWords opened;
   WindowWords sealed;
   VoiceMemory voice;
+  BandMemory band;
   /** 1 mu-law, 2 A-law, by payload type; 0: not for the native path. */
   uint8_t laws[kPayloadTypes];
   /** The history as it was when a gap began. */

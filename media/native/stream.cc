@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "band_filter.h"
 #include "concealment.h"
 #include "g711.h"
 
@@ -225,7 +226,10 @@ void Listeners::hear(const int16_t* audio, size_t count, double position, const 
   CallPage& page = *call.page;
   if (page.inbound.detectsVoice != 0) {
     VoiceEdges edges;
-    push_voice(&page.voice, coefficients, position, audio, static_cast<int>(count), &edges);
+    const int taps = band_taps(page.band);
+    int16_t filtered[kMostSamples];
+    if (taps > 0) filter_band(&page.band, audio, static_cast<int>(count), filtered);
+    push_voice(&page.voice, coefficients, position - (taps >> 1), taps > 0 ? filtered : audio, static_cast<int>(count), &edges);
     for (int i = 0; i < edges.count; i++) {
       call.rings.write_voice_edge(edges.is_start[i], static_cast<int32_t>(lowest32(edges.position[i])), samples);
       events->add(id, edges.is_start[i] ? kVoiceStart : kVoiceEnd, edges.position[i], 0);

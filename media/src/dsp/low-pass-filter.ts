@@ -1,4 +1,5 @@
 import type { Samples } from '@parley/kernel'
+import { wordsClass } from '../page/words.ts'
 import { type LowPassDesign, lowPass } from './windowed-sinc.ts'
 
 /** Samples that are filtered at once. */
@@ -6,21 +7,41 @@ const CHUNK: Samples = 160
 /** Outputs whose sums are made together: each sum alone waits for its last addition. */
 const TOGETHER = 4
 
+/** Most taps of a filter whose memory the native media path reads and changes as well. */
+export const MOST_TAPS = 128
+
+/** `taps`: their number; 0: there is no filter. */
+export const BandWords = wordsClass('taps')
+
+/** Memory of a filter: numbers as in `BandWords`, its taps, and the samples before the next ones, oldest first. */
+export interface LowPassMemory {
+  readonly state: Float64Array
+  readonly taps: Float64Array
+  readonly history: Int16Array
+}
+
 /** A linear-phase low-pass over a stream of audio. */
 export class LowPassFilter {
   /** Delay of the filter. */
   readonly delay: Samples
+  /** Whether its state is in the memory that was given: the filter has no more taps than that has room for. */
+  readonly isInMemory: boolean
   readonly #taps: Float64Array
-  /** The last samples of the chunk before, then those of this chunk and room for whole groups. */
+  readonly #history: Int16Array
+  /** The history, then the samples of a chunk and room for whole groups. */
   readonly #line: Float64Array
-  /** Zeros since the last other sample: a window of zeros yields zero and is not computed. */
-  #zeros = 0
 
-  constructor(design: LowPassDesign) {
+  constructor(design: LowPassDesign, memory?: LowPassMemory) {
     this.#taps = lowPass(design)
-    this.delay = this.#taps.length >> 1
-    this.#line = new Float64Array(this.#taps.length - 1 + CHUNK + TOGETHER)
-    this.#zeros = this.#taps.length
+    const size = this.#taps.length
+    this.delay = size >> 1
+    this.#line = new Float64Array(size - 1 + CHUNK + TOGETHER)
+    this.isInMemory = memory !== undefined && size <= MOST_TAPS
+    this.#history = this.isInMemory ? memory!.history.subarray(0, size - 1) : new Int16Array(size - 1)
+    this.reset()
+    if (!this.isInMemory) return
+    memory!.taps.set(this.#taps)
+    new BandWords(memory!.state).taps = size
   }
 
   /** Filters `count` samples from `audio[offset]` to `into[intoOffset]`; the two may be the same place. Allocates nothing. */
@@ -31,15 +52,17 @@ export class LowPassFilter {
 
   /** Clears the filter's state, for use after a gap. */
   reset(): void {
-    this.#line.fill(0)
-    this.#zeros = this.#taps.length
+    this.#history.fill(0)
   }
 
   #filterChunk(audio: Int16Array, offset: number, count: Samples, into: Int16Array, intoOffset: number): void {
     const line = this.#line
     const size = this.#taps.length
+    line.set(this.#history)
     for (let i = 0; i < count; i++) line[size - 1 + i] = audio[offset + i]!
-    let zeros = this.#zeros
+    // A window of zeros yields zero and is not computed.
+    let zeros = 0
+    while (zeros < size - 1 && line[size - 2 - zeros] === 0) zeros++
     for (let from = 0; from < count; from += TOGETHER) {
       const until = Math.min(from + TOGETHER, count)
       let areZero = true
@@ -50,8 +73,7 @@ export class LowPassFilter {
       if (areZero) into.fill(0, intoOffset + from, intoOffset + until)
       else this.#filterGroup(from, until - from, into, intoOffset + from)
     }
-    this.#zeros = zeros
-    line.copyWithin(0, count, count + size - 1)
+    for (let i = 0; i < size - 1; i++) this.#history[i] = line[count + i]!
   }
 
   /** The next four outputs, of which `count` are wanted; `from`: the first sample of their first window. */

@@ -1,6 +1,7 @@
 import { msToSamples, NARROWBAND } from '@parley/kernel'
 import { SkewWords } from '../dsp/clock-skew.ts'
 import { type ConcealmentMemory, ConcealmentWords } from '../dsp/concealment.ts'
+import { BandWords, type LowPassMemory, MOST_TAPS } from '../dsp/low-pass-filter.ts'
 import { PITCH_HISTORY_MS } from '../dsp/pitch-search.ts'
 import { type StreamMemory, StreamWords } from '../dsp/receive-stream.ts'
 import { REORDER_SLOTS, ReorderWords } from '../dsp/reorder-buffer.ts'
@@ -71,6 +72,7 @@ export const PAGE_WORDS = [
   SequenceWords,
   VoiceWords,
   CueWords,
+  BandWords,
 ].map(({ names }) => names)
 
 /**
@@ -93,6 +95,8 @@ export class CallPage {
   readonly opened: Float64Array
   readonly sealed: Float64Array
   readonly voice: VoiceMemory
+  /** The low-pass before voice activity. */
+  readonly band: LowPassMemory
   /** Which G.711 (`G711Law`) each payload type is. */
   readonly laws: Uint8Array
 
@@ -122,6 +126,7 @@ export class CallPage {
     const frame = cut.float32(VOICE_FRAME)
     const window = cut.float32(VOICE_WINDOW)
     this.voice = { state: voice, frame, cues: { state: cues, window, decimated: cut.float32(DECIMATED_WINDOW) } }
+    this.band = { state: cut.words(BandWords), taps: cut.float64(MOST_TAPS), history: cut.int16(MOST_TAPS) }
     this.laws = cut.uint8(PAYLOAD_TYPES)
     const source = cut.float32(HISTORY_SAMPLES)
     const concealment: ConcealmentMemory = { state: concealed, source, history: cut.int16(HISTORY_SAMPLES) }
@@ -169,7 +174,8 @@ class Cutter {
 
 /** Of the memory that a page cuts. */
 const PAGE_BYTES =
-  8 * (PAGE_WORDS.flat().length + REORDER_SLOTS + 2 * REPLAY_WINDOW_WORDS) +
+  8 * (PAGE_WORDS.flat().length + REORDER_SLOTS + 2 * REPLAY_WINDOW_WORDS + MOST_TAPS) +
   4 * (VOICE_FRAME + VOICE_WINDOW + DECIMATED_WINDOW + HISTORY_SAMPLES) +
+  2 * MOST_TAPS +
   PAYLOAD_TYPES +
   Math.ceil(HISTORY_SAMPLES / 4) * 8

@@ -201,7 +201,7 @@ export class InboundChain {
 
   detectVoice(options: VoiceDetection): void {
     const { rings, emit, page } = this.#options
-    this.#voice = new VoiceDetector(options, this.#narrow.ratio, rings, emit, page.voice)
+    this.#voice = new VoiceDetector(options, this.#narrow.ratio, rings, emit, page)
     this.#state.detectsVoice = 1
     this.#settle()
   }
@@ -315,7 +315,7 @@ export class InboundChain {
       clockRate === NARROWBAND.sampleRateHz &&
       isPaged(this.#options.format) &&
       this.#digits.idle &&
-      (this.#voice === null || this.#voice.isUnfiltered)
+      (this.#voice === null || this.#voice.isPaged)
     )
   }
 

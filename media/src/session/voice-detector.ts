@@ -1,6 +1,7 @@
 import type { Samples } from '@parley/kernel'
-import { LowPassFilter } from '../dsp/low-pass-filter.ts'
-import { VoiceActivity, type VoiceMemory } from '../dsp/voice-activity.ts'
+import { BandWords, LowPassFilter } from '../dsp/low-pass-filter.ts'
+import { VoiceActivity } from '../dsp/voice-activity.ts'
+import type { CallPage } from './call-page.ts'
 import type { VoiceDetection } from './media-session.ts'
 import type { CoreEvent } from './session-protocol.ts'
 import type { SessionRings } from './session-rings.ts'
@@ -26,18 +27,19 @@ export class VoiceDetector {
     ratio: number,
     rings: SessionRings,
     emit: (event: CoreEvent) => void,
-    memory?: VoiceMemory,
+    { voice, band: filter }: Partial<Pick<CallPage, 'voice' | 'band'>> = {},
   ) {
-    this.#activity = new VoiceActivity(hangoverMs === undefined ? {} : { hangoverMs }, memory)
-    this.#filter = band === undefined ? null : new LowPassFilter(band)
+    this.#activity = new VoiceActivity(hangoverMs === undefined ? {} : { hangoverMs }, voice)
+    if (filter !== undefined) new BandWords(filter.state).taps = 0
+    this.#filter = band === undefined ? null : new LowPassFilter(band, filter)
     this.#ratio = ratio
     this.#rings = rings
     this.#emit = emit
   }
 
-  /** Whether audio is analysed as it is. */
-  get isUnfiltered(): boolean {
-    return this.#filter === null
+  /** Whether all of its state is in the page that was given. */
+  get isPaged(): boolean {
+    return this.#filter === null || this.#filter.isInMemory
   }
 
   /**

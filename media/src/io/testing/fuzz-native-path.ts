@@ -24,6 +24,8 @@ export function fuzzPages({ MediaPath }: NativeAddon, random: Random, rounds: nu
   for (let round = 0; round < rounds; round++) {
     for (let i = 0; i < words.length; i++) words[i] = SPECIAL[randomBelow(random, SPECIAL.length)]!
     page.laws.fill(1 + (round & 1))
+    page.band.state[0] = SPECIAL[randomBelow(random, SPECIAL.length)]!
+    page.band.taps[randomBelow(random, page.band.taps.length)] = SPECIAL[randomBelow(random, SPECIAL.length)]!
     // More often regular than chance would have it.
     page.inbound.fill(1, 0, 2)
     page.outbound.set([1, 1 + (round & 1)])

@@ -17,6 +17,8 @@ const PEER_PORT = 4000
 const START_MS: Ms = 1000
 const STEP_MS: Ms = 20
 const SPEECH_MS = 8000
+/** Speech below tones. */
+const BAND = { passHz: 2550, stopHz: 2880, stopbandDb: 55 }
 /** A stall of 160 ms. */
 const MOST_STALLED_STEPS = 8
 /** The peer's clock is slower than ours on rough lines. */
@@ -81,7 +83,7 @@ export class PathTrace {
       srtp: null,
     }
     this.#agree({}, suite)
-    for (const rig of rigs) rig.core.detectVoice({})
+    for (const rig of rigs) rig.core.detectVoice(seed % 2 === 0 ? { band: BAND } : {})
   }
 
   /** Sequence number of the packet that was sent last. */
@@ -200,7 +202,10 @@ export class PathTrace {
       () => this.#each(rig => rig.rings.dropOutbound()),
       () => this.#each(rig => rig.core.setBackground(this.#speech.subarray(0, 999), 0.2)),
       () => this.#each(rig => rig.core.setBackground(null, 0)),
-      () => this.#each(rig => rig.core.detectVoice({ hangoverMs: 100 })),
+      () => {
+        const band = this.#pick([undefined, BAND])
+        this.#each(rig => rig.core.detectVoice({ hangoverMs: 100, ...(band && { band }) }))
+      },
       () => {
         this.#law = this.#pick(['PCMU', 'PCMA'])
         this.#payloadType = this.#law === 'PCMU' ? 0 : 8

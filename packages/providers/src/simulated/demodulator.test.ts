@@ -1,0 +1,44 @@
+import { randomBelow, SeededRandom } from '@parley/kernel'
+import { expect, it } from 'vitest'
+import { Demodulator } from './demodulator.ts'
+import { addTones } from './modulator.ts'
+import { SYMBOL } from './tone-line.ts'
+import { framesOfWord } from './word-frame.ts'
+
+const WORDS = 'what is said travels along with the speech as quiet tones above it'.split(' ')
+
+/** Words with noise, with silence between them, and noise alone. */
+function line(): Int16Array {
+  const audio = new Float32Array(56_000)
+  for (const from of [4000, 30_000]) {
+    let at = from
+    for (const word of WORDS)
+      for (const symbols of framesOfWord(word)) {
+        addTones(audio, at, symbols, 90)
+        at += (symbols.length / 2 + 2) * SYMBOL
+      }
+  }
+  const noise = new SeededRandom(6).bytes(audio.length)
+  return Int16Array.from(audio, (sample, i) => sample + (i > 28_000 ? (noise[i]! - 128) / 16 : 0))
+}
+
+/** What is found when the stream comes in pieces of these lengths. */
+function found(audio: Int16Array, next: () => number): unknown[] {
+  const pieces: unknown[] = []
+  const demodulator = new Demodulator((piece, start, end) => pieces.push({ piece, start, end }))
+  for (let from = 0; from < audio.length; ) {
+    const count = Math.min(next(), audio.length - from)
+    demodulator.push(audio, from, count)
+    from += count
+  }
+  return pieces
+}
+
+it('finds the same words at the same places however the stream is cut', () => {
+  const audio = line()
+  const random = new SeededRandom(2)
+  const whole = found(audio, () => audio.length)
+  expect(whole).toHaveLength(2 * WORDS.length)
+  expect(found(audio, () => 1)).toEqual(whole)
+  expect(found(audio, () => 1 + randomBelow(random, 300))).toEqual(whole)
+})

@@ -9,8 +9,8 @@ const WORDS = 'what is said travels along with the speech as quiet tones above i
 
 /** Words with noise, with silence between them, and noise alone. */
 function line(): Int16Array {
-  const audio = new Float32Array(56_000)
-  for (const from of [4000, 30_000]) {
+  const audio = new Float32Array(72_000)
+  for (const from of [2000, 38_000]) {
     let at = from
     for (const word of WORDS)
       for (const symbols of framesOfWord(word)) {
@@ -19,7 +19,7 @@ function line(): Int16Array {
       }
   }
   const noise = new SeededRandom(6).bytes(audio.length)
-  return Int16Array.from(audio, (sample, i) => sample + (i > 28_000 ? (noise[i]! - 128) / 16 : 0))
+  return Int16Array.from(audio, (sample, i) => sample + (i > 36_000 ? (noise[i]! - 128) / 16 : 0))
 }
 
 /** What is found when the stream comes in pieces of these lengths. */

@@ -103,8 +103,8 @@ export class WebhookAttempt {
       await this.#ledger.settle(id, { state: 'failed', error_code: isRefused ? 'bad_url' : 'not_connected' })
       return isRefused ? 'refused' : 'failed'
     }
-    await this.#ledger.decide(id, { decision: 'allow', reason: null, policy_version: POLICY_VERSION })
-    const { send_attempts } = await this.#ledger.sending(id)
+    const allowed = { decision: 'allow', reason: null, policy_version: POLICY_VERSION } as const
+    const { send_attempts } = await this.#ledger.permit(id, allowed)
     return this.#settle(id, await prepared.send(NEVER), send_attempts)
   }
 

@@ -63,7 +63,7 @@ export class WebhookSender extends EnvironmentRounds<OutboxItem> {
   }
 
   protected take(scope: Scope, atMost: number): Promise<readonly OutboxItem[]> {
-    return this.#options.database.transaction(scope, tx => takeWebhooks(tx, scope, LEASE_MS, atMost))
+    return this.#options.database.transaction(scope, tx => takeWebhooks(tx, scope, LEASE_MS, atMost), 'one-trip')
   }
 
   protected nextDueInMs(scope: Scope): Promise<number | null> {
@@ -77,7 +77,7 @@ export class WebhookSender extends EnvironmentRounds<OutboxItem> {
       const attempt = new WebhookAttempt(this.#options, item)
       const result = await this.#send(item, attempt)
       if (result !== null)
-        await attempt.store(() => database.transaction(item.scope, tx => settleSend(tx, item, result)))
+        await attempt.store(() => database.transaction(item.scope, tx => settleSend(tx, item, result), 'one-trip'))
     } catch (error) {
       log(`the webhook ${item.event} of run ${item.run_id} is not settled`, error)
     }

@@ -11,6 +11,7 @@ import {
   intendEffect,
   listEffects,
   type NewEffect,
+  permission,
   policyDecision,
   type StoredDecision,
   sending,
@@ -36,6 +37,8 @@ export interface RunLedger<Kind = string, Decision = StoredDecision, Receipt = J
   intend(intent: EffectIntention<Kind>): Promise<LedgerRecord<Kind, Decision, Receipt>>
   decide(effectId: string, decision: Decision): Promise<LedgerRecord<Kind, Decision, Receipt>>
   sending(effectId: string): Promise<LedgerRecord<Kind, Decision, Receipt>>
+  /** `decide` and, if the effect is allowed, `sending`, as one step: it is sent next. Throws as `sending`. */
+  permit(effectId: string, decision: Decision): Promise<LedgerRecord<Kind, Decision, Receipt>>
   settle(effectId: string, outcome: EffectSettlement<Receipt>): Promise<LedgerRecord<Kind, Decision, Receipt>>
   list(): Promise<LedgerRecord<Kind, Decision, Receipt>[]>
 }
@@ -83,18 +86,20 @@ export function runLedger<
       )
     },
     decide: (effectId, decision) => step(effectId, policyDecision(decision)),
-    sending: async effectId => {
-      const record = await step(effectId, sending())
-      if (record.state === 'sending') return record
-      throw new StoreError(
-        'effect_step_not_allowed',
-        `the effect was allowed but is denied now (${record.decision?.reason}): do not send it`,
-      )
-    },
+    sending: async effectId => sent(await step(effectId, sending())),
+    permit: async (effectId, decision) => sent(await step(effectId, permission(decision))),
     settle: (effectId, outcome) => step(effectId, settlement(outcome)),
     list: async () =>
       (await listEffects(database.within(scope), scope, writer.run_id)).map(row => recordOf(row) as Record),
   }
+}
+
+/** Throws `effect_step_not_allowed` unless the effect is being sent. */
+function sent<Kind extends string, Decision extends StoredDecision, Receipt extends JsonObject>(
+  record: LedgerRecord<Kind, Decision, Receipt>,
+): LedgerRecord<Kind, Decision, Receipt> {
+  if (record.state === 'sending') return record
+  throw new StoreError('effect_step_not_allowed', `the effect is denied (${record.decision?.reason}): do not send it`)
 }
 
 function recordOf({ run_id: _run, attempt_id: _attempt, ...record }: EffectRow): LedgerRecord {

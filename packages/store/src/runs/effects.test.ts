@@ -66,6 +66,25 @@ describe('an effect', () => {
     expect(await ledger.list()).toEqual([settled])
   })
 
+  it('an effect that is permitted is decided and sent in one step, once, and one that is denied is not sent', async () => {
+    const { run, ledger } = await talk()
+    const intended = await ledger.intend(HTTP)
+    const id = intended.effect_id
+    const permitted = { ...intended, state: 'sending', decision: ALLOW, send_attempts: 1 }
+    expect(await ledger.permit(id, ALLOW)).toEqual(permitted)
+    await expect(ledger.permit(id, ALLOW)).rejects.toMatchObject({ code: 'effect_step_not_allowed' })
+    const denied = (await ledger.intend(HTTP)).effect_id
+    await expect(ledger.permit(denied, DENY)).rejects.toMatchObject({ code: 'effect_step_not_allowed' })
+    const late = (await ledger.intend(HTTP)).effect_id
+    await within(tx => cancelRun(tx, scope, run.run_id))
+    await expect(ledger.permit(late, ALLOW)).rejects.toMatchObject({ code: 'effect_step_not_allowed' })
+    expect(await ledger.list()).toMatchObject([
+      permitted,
+      { state: 'failed', send_attempts: 0, decision: DENY, error_code: 'policy_denied' },
+      { state: 'failed', send_attempts: 0, decision: { decision: 'deny', reason: 'run_not_active' } },
+    ])
+  })
+
   it('an effect is stored once per key, also with concurrent requests', async () => {
     const { run, ledger } = await talk()
     const again = { ...HTTP, effect_key: 'the-same' }

@@ -150,13 +150,24 @@ export async function insertEffect(
  * becomes "deny" (`key_revoked`, `run_not_active`).
  */
 export function policyDecision(decision: StoredDecision): EffectStep {
+  return decided(decision, 'intended')
+}
+
+/** As {@link policyDecision}; an effect that is allowed is sent now, as by {@link sending}: the two steps in one. */
+export function permission(decision: StoredDecision): EffectStep {
+  return decided(decision, 'sending')
+}
+
+function decided(decision: StoredDecision, allowed: 'intended' | 'sending'): EffectStep {
   const verdict = sql`case
     when ${decision.decision}::text <> 'allow' or ${DENIAL} is null then ${JSON.stringify(decision)}::jsonb
     else ${denied(sql`${JSON.stringify(decision)}::jsonb`)} end`
   const isDenied = sql`${verdict} ->> 'decision' <> 'allow'`
+  const sends = allowed === 'sending' ? 1 : 0
   return {
     set: sql`decision = ${verdict},
-      state = case when ${isDenied} then 'failed' else 'intended' end,
+      state = case when ${isDenied} then 'failed' else ${allowed}::text end,
+      send_attempts = case when ${isDenied} then 0 else ${sends}::integer end,
       error_code = case ${verdict} ->> 'decision' when 'deny' then 'policy_denied' when 'unavailable' then 'policy_unavailable' end,
       settled_at = case when ${isDenied} then parley.now_ms() end`,
     when: sql`e.state = 'intended' and e.decision is null`,

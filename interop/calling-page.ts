@@ -1,5 +1,5 @@
 // A page in Chromium that calls agents by the browser part of web calls and measures what it hears.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { buildWeb } from '../scripts/web-build.mjs'
 import { PAGE_PROBE, type PageLog } from './page-probe.ts'
 import type { AtTestEnd } from './recipe.ts'
 import { pathOf, requires } from './skip.ts'
+import { monoWav } from './wav-file.ts'
 
 export const chromium = requires({ chromium: 'chromium' })
 
@@ -26,6 +27,7 @@ const CALL_FLAGS = [...CHROMIUM_FLAGS, '--use-fake-ui-for-media-stream', '--auto
 /** Length of the file behind its last sentence: the device ends with the file. */
 const SPARE_S = 60
 const RATE = 16_000
+const SITE_EXAMPLE = join(import.meta.dirname, '../examples/web/site-key.html')
 
 const PAGE = `<!doctype html><meta charset="utf-8"><body><script type="module">
 import { call, siteAccess } from '/parley-web.js'
@@ -68,6 +70,8 @@ interface CallingPage {
 export interface CallingBrowser {
   /** A new page. `host`: name by which it is loaded; pages of another name have another origin. Default 127.0.0.1. */
   page(host?: 'localhost'): Promise<CallingPage>
+  /** The example page of a site that calls with a key of its own, at the API `api`. */
+  siteOf(api: string): Promise<{ readonly page: Page; readonly origin: string }>
   /** Playwright's browser, for pages of others. */
   readonly browser: Browser
 }
@@ -85,10 +89,11 @@ export async function openCallingBrowser(
   { microphone, env = {} }: CallingBrowserOptions,
 ): Promise<CallingBrowser> {
   const code = await buildWeb({ write: false })
+  let example = ''
   const server = createServer((request, response) => {
     const isModule = request.url === '/parley-web.js'
     response.writeHead(200, { 'content-type': isModule ? 'text/javascript' : 'text/html' })
-    response.end(isModule ? code : PAGE)
+    response.end(isModule ? code : request.url === '/site' ? example : PAGE)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   atTestEnd(() => void server.close())
@@ -106,6 +111,13 @@ export async function openCallingBrowser(
   const { port } = server.address() as AddressInfo
   return {
     browser,
+    async siteOf(api) {
+      example = readFileSync(SITE_EXAMPLE, 'utf8').replace('http://localhost:8080', api)
+      const page = await browser.newPage()
+      const origin = `http://127.0.0.1:${port}`
+      await page.goto(`${origin}/site`)
+      return { page, origin }
+    },
     async page(host) {
       const origin = `http://${host ?? '127.0.0.1'}:${port}`
       const page = await browser.newPage()
@@ -152,20 +164,7 @@ export function microphoneFile(
   atTestEnd(() => rmSync(directory, { recursive: true, force: true }))
   const parts = script.flatMap(({ afterS, says }) => [new Int16Array(afterS * rate), says])
   const samples = Int16Array.from([...parts, new Int16Array(SPARE_S * rate)].flatMap(part => [...part]))
-  const header = Buffer.alloc(44)
-  header.write('RIFF', 0)
-  header.writeUInt32LE(36 + 2 * samples.length, 4)
-  header.write('WAVEfmt ', 8)
-  header.writeUInt32LE(16, 16)
-  header.writeUInt16LE(1, 20)
-  header.writeUInt16LE(1, 22)
-  header.writeUInt32LE(rate, 24)
-  header.writeUInt32LE(2 * rate, 28)
-  header.writeUInt16LE(2, 32)
-  header.writeUInt16LE(16, 34)
-  header.write('data', 36)
-  header.writeUInt32LE(2 * samples.length, 40)
   const path = join(directory, 'microphone.wav')
-  writeFileSync(path, Buffer.concat([header, Buffer.from(samples.buffer)]))
+  writeFileSync(path, monoWav(samples, rate))
   return path
 }

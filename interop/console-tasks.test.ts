@@ -1,7 +1,7 @@
 // What people do most in the console, with the mouse and with the keyboard alone: a real platform, a browser with a microphone.
 import type { ParleyClient } from '@parley/client'
 import type { Browser, Page } from 'playwright-core'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { chromium, microphoneFile, openCallingBrowser } from './calling-page.ts'
 import { openConsole, photograph, seriousFaults } from './console-visitor.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
@@ -26,17 +26,24 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     browser = (await openCallingBrowser(afterAllTests, { microphone: microphoneFile(afterAllTests, script) })).browser
   }, 180_000)
 
+  /** Its end, and with it that of its calls, is also the end of a test that fails. */
+  const visitor = async () => {
+    const made = await openConsole(browser, serving)
+    onTestFinished(() => made.close())
+    return made
+  }
   const newAgent = async (name: string) => {
     const agent = await client.agents.create({ body: { template: 'cloud_chat', name } })
     return agent.ref.id
   }
 
   it('a visitor presses the button that calls the clinic, talks, and sees what hears them and the run', async () => {
-    const { page, complaints, close } = await openConsole(browser, serving)
+    const { page, complaints } = await visitor()
     await page.getByRole('button', { name: 'Call Hillside Clinic' }).click()
     const dialog = page.locator('dialog')
     await dialog.getByText('What you say goes to the recogniser', { exact: false }).waitFor()
-    await dialog.locator('li.agent', { hasText: 'Hillside Clinic' }).waitFor()
+    // On a busy machine the first sentence of the microphone interrupts the greeting.
+    await dialog.locator('li.agent').first().waitFor()
     await dialog.locator('li.user', { hasText: 'appointment' }).waitFor()
     expect(await photograph(page, 'dialog-call')).toEqual([])
     await dialog.getByRole('button', { name: 'Hang up' }).click()
@@ -47,14 +54,13 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     await page.locator(`a[href$="/runs/${run!.run_id}"]`).click()
     await page.getByText('appointment', { exact: false }).first().waitFor()
     expect(complaints).toEqual([])
-    await close()
   })
 
   it('somebody talks to the draft of an agent by the microphone: the run is of a test version', async () => {
-    const { page, complaints, open, close } = await openConsole(browser, serving)
+    const { page, complaints, open } = await visitor()
     await open('/agents/clinic/chat')
     await page.getByRole('button', { name: 'Talk to the draft' }).click()
-    await page.locator('.chat li.agent', { hasText: 'Hillside Clinic' }).waitFor()
+    await page.locator('.chat li.agent').first().waitFor()
     await page.getByLabel('Keys', { exact: true }).fill('1')
     await page.getByRole('button', { name: 'Press the keys' }).click()
     await page.locator('.chat li.agent').nth(1).waitFor()
@@ -62,11 +68,10 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     const [run] = (await client.runs.list({ query: { channel: 'web' } })).items
     expect(await waitForRun(client, run!.run_id, hasEnded, WAIT_MS)).toMatchObject({ test: true, agent_id: 'clinic' })
     expect(complaints).toEqual([])
-    await close()
   })
 
   it('somebody listens to a live call and finds its run by the filters', async () => {
-    const { page, complaints, open, close } = await openConsole(browser, serving)
+    const { page, complaints, open } = await visitor()
     await open('/live')
     const call = { agent_id: 'clinic', channel: 'phone', mode: 'outbound', to: serving.demo.phone! } as const
     const { run_id } = await client.runs.create({ body: call })
@@ -82,11 +87,10 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     await page.getByLabel('State', { exact: true }).selectOption('failed')
     await page.locator(`a[href$="/runs/${run_id}"]`).waitFor({ state: 'detached' })
     expect(complaints).toEqual([])
-    await close()
   })
 
   it('a new agent is made, its flow edited, its problem mended by the offered fix, chatted with, and published after a look at what changes', async () => {
-    const { page, complaints, open, close } = await openConsole(browser, serving)
+    const { page, complaints, open } = await visitor()
     await open('/agents')
     await page.getByRole('button', { name: 'New agent' }).click()
     await page.locator('dialog').getByLabel('Name', { exact: true }).fill('Florist')
@@ -125,11 +129,10 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     await page.getByRole('button', { name: 'Send' }).click()
     await page.locator('.chat li.agent').nth(1).waitFor()
     expect(complaints).toEqual([])
-    await close()
   })
 
   it('an admin makes a key that is shown once, and revokes it', async () => {
-    const { page, complaints, open, close } = await openConsole(browser, serving)
+    const { page, complaints, open } = await visitor()
     await open('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.locator('dialog').getByLabel('Name', { exact: true }).fill('Back office')
@@ -144,11 +147,10 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     await row.getByRole('button').last().click()
     await row.getByText('Revoked').waitFor()
     expect(complaints).toEqual([])
-    await close()
   })
 
   it('an admin makes a site key, which is listed and works', async () => {
-    const { page, complaints, open, close } = await openConsole(browser, serving)
+    const { page, complaints, open } = await visitor()
     await open('/keys')
     await page.getByRole('button', { name: 'New site key' }).click()
     const dialog = page.locator('dialog')
@@ -169,7 +171,6 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     const { url } = (await response.json()) as { url: string }
     await client.runs.cancel({ params: { run_id: url.split('/').at(-1)! }, body: {} })
     expect(complaints).toEqual([])
-    await close()
   })
 
   /** Presses Tab until a control that fits has the focus. */
@@ -191,7 +192,7 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
 
   it('with the keyboard alone somebody goes from page to page, opens a run, renames an agent, publishes it, and hangs up a call', async () => {
     const agent_id = await newAgent('Typed')
-    const { page, complaints, close } = await openConsole(browser, serving)
+    const { page, complaints } = await visitor()
     await page.locator('h1').waitFor()
     await page.keyboard.press('?')
     await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
@@ -237,6 +238,5 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/console\/runs\/.+/)
     expect(complaints).toEqual([])
-    await close()
   })
 })

@@ -189,7 +189,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     await page.getByRole('button', { name: 'Publish …' }).click()
     await page.getByRole('button', { name: 'Publish and test' }).click()
     await page.getByRole('button', { name: 'Save the certificate' }).waitFor({ timeout: 4 * WAIT_MS })
-    await page.getByText('95 % interval').first().waitFor()
+    await page.getByText('95% interval').first().waitFor()
     await page.locator('dialog').getByRole('link', { name: 'Open' }).click()
     await page.getByRole('heading', { name: 'Release gate' }).waitFor()
     await page.getByRole('heading', { name: 'Gated' }).waitFor({ state: 'detached' })

@@ -20,6 +20,7 @@ import {
 } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { GatedAgent, verified } from './release-gate.ts'
+import { CALL_METERS, metersOf, webhooksOf } from './run-records.ts'
 import { type Serving, startServing, temporaryHome } from './serving.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
 
@@ -76,7 +77,7 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
   })
 
   it.skipIf(sox.missing)(
-    `"npm start" prints a command that calls the built-in phone; its run has a transcript, a recording, effects and webhooks${sox.note}`,
+    `"npm start" prints a command that calls the built-in phone; its run has a transcript, a recording, effects, usage and webhooks${sox.note}`,
     async ({ expect, onTestFinished }) => {
       expect(serving.demo).toMatchObject({ agent_id: 'clinic', number: '+12025550142', phone: PHONE })
       const placed = runPrintedCommand(printedCall(serving))
@@ -106,15 +107,9 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
       const succeeded = items.filter(({ state }) => state === 'succeeded').map(({ effect_kind }) => effect_kind)
       expect(succeeded).toEqual(expect.arrayContaining(['sip_dial', 'http', 'sip_hangup']))
 
-      const { plan } = await client.publications.get({
-        params: { agent_id: 'clinic', version: run.publication.version },
-      })
-      const deliveredWebhooks = async () => {
-        const response = await fetch(`${plan.notification!.url}?run_id=${run.run_id}`)
-        return ((await response.json()) as { events: { event: string }[] }).events.map(({ event }) => event)
-      }
-      const delivered = await eventually(deliveredWebhooks, events => events.includes('run.ended'), SOON_MS)
+      const delivered = await webhooksOf(client, run, SOON_MS)
       expect(delivered.slice(0, 2)).toEqual(['run.started', 'run.ended'])
+      expect(await metersOf(client, run)).toEqual(CALL_METERS)
     },
   )
 

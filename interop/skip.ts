@@ -59,6 +59,11 @@ export const PJSIP_PROGRAMS = {
   openssl: 'openssl',
 } as const
 
+/** The Python of an environment with aiortc; `.ci/run` makes one. */
+export const AIORTC_PROGRAMS = {
+  'aiortc-python': 'python3-venv; .ci/run installs aiortc==1.16.0 there',
+} as const
+
 /** The Python of an environment with the local recogniser and voice; `.ci/run` makes one. */
 export const SPEECH_PROGRAMS = {
   'parley-speech-python': 'python3-venv; .ci/run installs packages/cli/speech/requirements.txt there',

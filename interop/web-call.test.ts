@@ -1,13 +1,13 @@
 // Web calls over sockets: a WebRTC peer in the place of the browser, against a platform in a process of its own.
 import type { ParleyClient } from '@parley/client'
 import { randomBelow, SeededRandom } from '@parley/kernel'
-import { readWav } from '@parley/media'
 import { BrowserStandIn } from '@parley/webrtc/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { handingOver } from './handed-over-call.ts'
 import { peerProcessOf } from './peer-process-of.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
+import { CALL_METERS, metersOf, recordingOf, webhooksOf } from './run-records.ts'
 import { type Serving, startServing } from './serving.ts'
 import { rms, spokenWide } from './wide-speech.ts'
 
@@ -83,10 +83,9 @@ describe('web calls', { timeout: 240_000 }, () => {
     expect(browser.messages.at(-1)).toEqual({ type: 'ended' })
     browser.close()
     expect(rms(browser.heard)).toBeGreaterThan(0.005)
-    const read = () => client.runs.recording({ params: { run_id } })
-    const recording = await eventually(read, ({ state }) => state === 'ready', SOON_MS)
-    const wav = Buffer.from(await (await fetch(recording.media_url!)).arrayBuffer())
-    const { channels, sampleRate } = readWav(wav)
+    expect(await metersOf(client, run)).toEqual(CALL_METERS)
+    expect(await webhooksOf(client, run, SOON_MS)).toEqual(['run.started', 'run.ended'])
+    const { channels, sampleRate } = await recordingOf(client, run_id, SOON_MS)
     expect(sampleRate).toBe(16_000)
     expect(channels).toHaveLength(2)
     for (const channel of channels) expect(rms(channel)).toBeGreaterThan(0.002)
@@ -162,6 +161,20 @@ describe('web calls', { timeout: 240_000 }, () => {
     )
     expect((await client.runs.get({ params: { run_id } })).state).toBe('running')
     await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
+    expect((await waitForRun(client, run_id, hasEnded, SOON_MS)).outcome).toMatchObject({ kind: 'caller_hung_up' })
+    browser.close()
+  })
+
+  it('a browser whose candidates follow its offer by PATCH is found by them', async () => {
+    const { run_id, url, token } = await created()
+    const browser = new BrowserStandIn({ trickles: true })
+    expect(await browser.call(url, token)).toBe(201)
+    await eventually(
+      async () => said(browser, 'agent').length,
+      lines => lines > 0,
+      SOON_MS,
+    )
+    browser.send({ type: 'hangup' })
     expect((await waitForRun(client, run_id, hasEnded, SOON_MS)).outcome).toMatchObject({ kind: 'caller_hung_up' })
     browser.close()
   })

@@ -6,7 +6,6 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { ParleyClient } from '@parley/client'
-import { readWav } from '@parley/media'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { chromium, logOf, microphoneFile, openCallingBrowser } from './calling-page.ts'
 import { handingOver } from './handed-over-call.ts'
@@ -17,6 +16,7 @@ import { PAGE_PROBE } from './page-probe.ts'
 import { peerProcessOf } from './peer-process-of.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { type AtTestEnd, atLastTestEnd } from './recipe.ts'
+import { CALL_METERS, metersOf, recordingOf, webhooksOf } from './run-records.ts'
 import { type Serving, startServing } from './serving.ts'
 import { rms, spokenWide } from './wide-speech.ts'
 
@@ -109,10 +109,9 @@ describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeou
       ['room.create', 'succeeded', 1],
       ['room.delete', 'succeeded', 1],
     ])
-    const read = () => client.runs.recording({ params: { run_id } })
-    const recording = await eventually(read, ({ state }) => state === 'ready', SOON_MS)
-    const wav = Buffer.from(await (await fetch(recording.media_url!)).arrayBuffer())
-    const { channels, sampleRate } = readWav(wav)
+    expect(await metersOf(client, run)).toEqual(CALL_METERS)
+    expect(await webhooksOf(client, run, SOON_MS)).toEqual(['run.started', 'run.ended'])
+    const { channels, sampleRate } = await recordingOf(client, run_id, SOON_MS)
     expect([sampleRate, channels.length]).toEqual([16_000, 2])
     for (const channel of channels) expect(rms(channel)).toBeGreaterThan(0.002)
   })
@@ -146,10 +145,13 @@ describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeou
       console.info(`the agent stopped after ${interruptions(log.levels).map(Math.round)} ms in the page`)
       await page.locator('body', { hasText: 'user: ' }).waitFor()
       await page.close()
-      expect(await waitForRun(client, run_id, hasEnded, SOON_MS)).toMatchObject({
-        state: 'completed',
-        outcome: { kind: 'caller_hung_up' },
-      })
+      const run = await waitForRun(client, run_id, hasEnded, SOON_MS)
+      expect(run).toMatchObject({ state: 'completed', outcome: { kind: 'caller_hung_up' } })
+      expect(await metersOf(client, run)).toEqual(CALL_METERS)
+      expect(await webhooksOf(client, run, SOON_MS)).toEqual(['run.started', 'run.ended'])
+      const { channels } = await recordingOf(client, run_id, SOON_MS)
+      expect(channels).toHaveLength(2)
+      for (const channel of channels) expect(rms(channel)).toBeGreaterThan(0.002)
     },
   )
 

@@ -1,6 +1,5 @@
 // Web calls as the page has them: Chromium, the browser part of web calls, and sound that is measured in the page.
 import type { ParleyClient } from '@parley/client'
-import { readWav } from '@parley/media'
 import { attachEmbeddedPostgres } from '@parley/store'
 import { Client } from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -12,6 +11,7 @@ import { interruptions, turnGaps } from './page-levels.ts'
 import type { PageLog } from './page-probe.ts'
 import { clientOf, eventually, hasEnded, publishDraft, waitForRun } from './placed-call.ts'
 import { type AtTestEnd, atLastTestEnd } from './recipe.ts'
+import { CALL_METERS, metersOf, recordingOf, webhooksOf } from './run-records.ts'
 import { preparedHome, type Serving, startServing } from './serving.ts'
 import { TELLER } from './story-teller.ts'
 import { rms, spokenWide } from './wide-speech.ts'
@@ -83,12 +83,6 @@ describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeou
     atTestEnd(() => page.close())
     return page
   }
-  const channelsOf = async (run_id: string) => {
-    const read = () => client.runs.recording({ params: { run_id } })
-    const recording = await eventually(read, ({ state }) => state === 'ready', SOON_MS)
-    return readWav(Buffer.from(await (await fetch(recording.media_url!)).arrayBuffer()))
-  }
-
   it('talks with the agent, presses a key and hangs up; the agent stops when it is interrupted, and the recording has both sides', async ({
     onTestFinished,
   }) => {
@@ -124,13 +118,13 @@ describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeou
       state: 'completed',
       outcome: { kind: 'caller_hung_up', ended_by: 'caller' },
     })
-    const { channels } = await channelsOf(run_id)
+    const { channels } = await recordingOf(client, run_id, SOON_MS)
     expect(channels).toHaveLength(2)
     for (const channel of channels) expect(rms(channel)).toBeGreaterThan(0.002)
   })
 
   it.skipIf(coturn.missing)(
-    `loses its path and is back within ten seconds on the same run: conversation and recording go on, and the run ends as a phone call does${coturn.note}`,
+    `loses its path and is back within ten seconds on the same run: conversation and recording go on, and the run ends, is billed and reported as a phone call${coturn.note}`,
     async ({ onTestFinished }) => {
       const page = await newPage(onTestFinished)
       const { run_id, access } = await webRun('clinic')
@@ -164,17 +158,11 @@ describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeou
       const { items } = await client.runs.timeline({ params: { run_id }, query: {} })
       expect(items.filter(({ kind }) => kind === 'utterance').length).toBeGreaterThanOrEqual(after.utterances.length)
 
-      const { channels, sampleRate } = await channelsOf(run_id)
+      const { channels, sampleRate } = await recordingOf(client, run_id, SOON_MS)
       expect(Math.abs((channels[0]!.length / sampleRate) * 1000 - run.connected_ms!)).toBeLessThan(3000)
       for (const channel of channels) expect(rms(channel.subarray(-15 * sampleRate))).toBeGreaterThan(0.002)
-      const { plan } = await client.publications.get({
-        params: { agent_id: 'clinic', version: run.publication.version },
-      })
-      const events = async () => {
-        const response = await fetch(`${plan.notification!.url}?run_id=${run_id}`)
-        return ((await response.json()) as { events: { event: string }[] }).events.map(({ event }) => event)
-      }
-      await eventually(events, delivered => delivered.includes('run.ended'), SOON_MS)
+      expect(await metersOf(client, run)).toEqual(CALL_METERS)
+      expect(await webhooksOf(client, run, SOON_MS)).toEqual(['run.started', 'run.ended'])
     },
   )
 
@@ -221,6 +209,32 @@ describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeou
     const ofSite = items.filter(({ trigger }) => trigger.kind === 'site_key')
     expect(ofSite).toHaveLength(1)
     await waitForRun(client, ofSite[0]!.run_id, hasEnded, SOON_MS)
+  })
+
+  it('of a site has the button of the example, in the colours of the site: it calls with the key of the site, shows what is said, and hangs up', async ({
+    onTestFinished,
+  }) => {
+    const { page, origin } = await speaking.siteOf(serving.demo.api!)
+    onTestFinished(() => page.close())
+    const { secret, site_key_id } = await client.siteKeys.create({
+      body: { name: 'An example', agent_id: 'clinic', origins: [origin] },
+    })
+    const button = page.locator('parley-call').getByRole('button', { name: 'Call the clinic' })
+    await page.addStyleTag({ content: 'parley-call { --parley-accent: rgb(1, 2, 3) }' })
+    expect(await button.evaluate('button => getComputedStyle(button).backgroundColor')).toBe('rgb(1, 2, 3)')
+    await page.locator('parley-call').evaluate(`(element, key) => element.setAttribute('site-key', key)`, secret)
+    await button.click()
+    await page.locator('parley-call li[data-role=agent]').first().waitFor({ timeout: SOON_MS })
+    await page.locator('parley-call').getByRole('button', { name: 'Mute' }).click()
+    await page.locator('parley-call').getByRole('button', { name: 'Unmute' }).click()
+    await page.locator('parley-call').getByRole('button', { name: 'Hang up' }).click()
+    await page.getByText('The call has ended.').waitFor()
+    const { items } = await client.runs.list({ query: { agent_id: 'clinic' } })
+    const run = items.find(({ trigger }) => trigger.kind === 'site_key' && trigger.site_key_id === site_key_id)
+    expect(await waitForRun(client, run!.run_id, hasEnded, SOON_MS)).toMatchObject({
+      state: 'completed',
+      outcome: { kind: 'caller_hung_up' },
+    })
   })
 
   it.skipIf(coturn.missing)(

@@ -22,6 +22,7 @@ const SOURCES = [
   'packages/contract/src',
   'packages/nodes/src',
   'packages/web/src',
+  'packages/web/tsconfig.build.json',
   'scripts/web-build.mjs',
   'package-lock.json',
 ]

@@ -85,7 +85,7 @@ function NotFound() {
     <>
       <PageHead title={text('notFound.title')} />
       <Empty>
-        <Link to={{ page: 'runs' }}>{text('nav.runs')}</Link>
+        {text('notFound.text')} <Link to={{ page: 'runs' }}>{text('nav.runs')}</Link>
       </Empty>
     </>
   )

@@ -8,15 +8,17 @@ import {
   MarkerType,
   MiniMap,
   ReactFlow,
+  type ReactFlowInstance,
   ReactFlowProvider,
   useNodesState,
+  useStoreApi,
 } from '@xyflow/react'
 import '@xyflow/react/dist/style.css'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { useTexts } from '../i18n/i18n.tsx'
 import { useTheme } from '../shell/theme.tsx'
 import { problemsByNode } from './diagnostics.ts'
-import { conditionText, edgesOf, type Flow, freeId, instructionOf, layout } from './flow-graph.ts'
+import { conditionText, edgesOf, type Flow, firstViewport, freeId, instructionOf, layout } from './flow-graph.ts'
 import { FlowNodeCard, type NodeCardData } from './flow-node.tsx'
 import { FlowTools } from './flow-tools.tsx'
 import { NodePanel } from './node-panel.tsx'
@@ -87,6 +89,7 @@ function Graph({ open, shown, componentId, selected, onSelect }: GraphProps) {
   const { text, word } = useTexts()
   const { theme } = useTheme()
   const { nodes, edges } = useCanvas(open, shown, componentId, selected, word)
+  const canvas = useStoreApi()
   const [placed, setPlaced, onNodesChange] = useNodesState(nodes)
   useEffect(() => setPlaced(nodes), [nodes, setPlaced])
   const onSelectionChange = useCallback(
@@ -110,6 +113,10 @@ function Graph({ open, shown, componentId, selected, onSelect }: GraphProps) {
     const display_position = { x: Math.round(x), y: Math.round(y) }
     open.edit([{ type: 'flow.node.put', component_id: componentId, node: { ...node, display_position } }])
   }
+  const showFirst = ({ setViewport }: Pick<ReactFlowInstance, 'setViewport'>) => {
+    const positions = new Map(nodes.map(({ id, position }) => [id, position]))
+    void setViewport(firstViewport(positions, shown.start_node_id, canvas.getState()))
+  }
   return (
     <ReactFlow
       nodes={placed}
@@ -117,8 +124,7 @@ function Graph({ open, shown, componentId, selected, onSelect }: GraphProps) {
       onNodesChange={onNodesChange}
       nodeTypes={NODE_TYPES}
       colorMode={theme}
-      fitView
-      fitViewOptions={firstView(shown)}
+      onInit={showFirst}
       minZoom={0.1}
       onConnect={connect}
       onNodeDragStop={move}
@@ -134,13 +140,6 @@ function Graph({ open, shown, componentId, selected, onSelect }: GraphProps) {
       <MiniMap pannable zoomable ariaLabel={text('flow.map')} />
     </ReactFlow>
   )
-}
-
-/** The whole graph; on a narrow screen, where its words would be too small, the start. */
-function firstView({ start_node_id }: GraphProps['shown']) {
-  const isNarrow = window.matchMedia('(max-width: 700px)').matches
-  if (!isNarrow || start_node_id === null) return { maxZoom: 1, padding: 0.12 }
-  return { nodes: [{ id: start_node_id }], maxZoom: 0.8 }
 }
 
 /** Nodes and edges as the canvas takes them. */

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { conditionText, edgesOf, type FlowNode, freeId, layout } from './flow-graph.ts'
+import { describe, expect, it } from 'vitest'
+import { conditionText, edgesOf, type FlowNode, firstViewport, freeId, layout } from './flow-graph.ts'
 
 const prompt = (id: string, to: string | null) => ({
   id,
@@ -72,4 +72,30 @@ it('a flow without a start, with cycles and dangling edges has a layout', () => 
 it('a new id is one that nothing has', () => {
   expect(freeId('node', new Set())).toBe('node')
   expect(freeId('node', new Set(['node', 'node_2']))).toBe('node_3')
+})
+
+describe('the first view of a graph', () => {
+  const canvas = { width: 1200, height: 700 }
+  const row = (count: number) => new Map(Array.from({ length: count }, (_, i) => [`n${i}`, { x: 300 * i, y: 0 }]))
+
+  it('shows all of a small one, in the middle', () => {
+    const { x, y, zoom } = firstViewport(row(3), 'n0', canvas)
+    expect(zoom).toBe(1)
+    expect([x, x + 600 + 240]).toEqual([180, 1020])
+    expect(y).toBe(295)
+  })
+
+  it('shows one that would be too small to read from its start on', () => {
+    const { x, y, zoom } = firstViewport(row(12), 'n2', canvas)
+    expect(zoom).toBeGreaterThan(0.7)
+    // The start is at the left, half way down.
+    expect(x + 600 * zoom).toBeGreaterThan(0)
+    expect(x + 600 * zoom).toBeLessThan(100)
+    expect(y + 55 * zoom).toBe(350)
+  })
+
+  it('needs neither nodes nor a start', () => {
+    expect(firstViewport(new Map(), null, canvas).zoom).toBe(1)
+    expect(firstViewport(row(12), null, canvas).x).toBeGreaterThan(0)
+  })
 })

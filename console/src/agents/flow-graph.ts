@@ -103,6 +103,44 @@ export function layout(nodes: readonly FlowNode[], startNodeId: string | null): 
   return new Map([...positions, ...placed])
 }
 
+/** Size of a node as it is drawn, about. */
+const NODE = { width: 240, height: 110 }
+/** Smaller, the words in the nodes cannot be read. */
+const READABLE_ZOOM = 0.75
+/** Around the graph, px. */
+const MARGIN = 32
+
+interface Viewport extends Position {
+  readonly zoom: number
+}
+
+/** How the graph is seen first: the whole of it if its words can be read then, otherwise its start at the left. */
+export function firstViewport(
+  positions: ReadonlyMap<string, Position>,
+  startNodeId: string | null,
+  { width, height }: { readonly width: number; readonly height: number },
+): Viewport {
+  const places = [...positions.values()]
+  if (places.length === 0) return { x: 0, y: 0, zoom: 1 }
+  const left = Math.min(...places.map(({ x }) => x))
+  const top = Math.min(...places.map(({ y }) => y))
+  const graphWidth = Math.max(...places.map(({ x }) => x)) + NODE.width - left
+  const graphHeight = Math.max(...places.map(({ y }) => y)) + NODE.height - top
+  const fitting = Math.min((width - 2 * MARGIN) / graphWidth, (height - 2 * MARGIN) / graphHeight, 1)
+  if (fitting >= READABLE_ZOOM)
+    return {
+      x: (width - graphWidth * fitting) / 2 - left * fitting,
+      y: (height - graphHeight * fitting) / 2 - top * fitting,
+      zoom: fitting,
+    }
+  const start = (startNodeId === null ? undefined : positions.get(startNodeId)) ?? places[0]!
+  return {
+    x: MARGIN - start.x * READABLE_ZOOM,
+    y: height / 2 - (start.y + NODE.height / 2) * READABLE_ZOOM,
+    zoom: READABLE_ZOOM,
+  }
+}
+
 /** Steps from the start; nodes that it does not reach stand in columns after all others. */
 function depthsOf(nodes: readonly FlowNode[], startNodeId: string | null): ReadonlyMap<string, number> {
   const byId = new Map(nodes.map(node => [node.id, node]))

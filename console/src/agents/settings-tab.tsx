@@ -1,20 +1,19 @@
 import { type FormEvent, useState } from 'react'
 import { useTexts } from '../i18n/i18n.tsx'
 import { GateForm } from '../release/gate-form.tsx'
-import { TextArea, TextField } from '../ui/fields.tsx'
+import { SelectField, TextArea, TextField } from '../ui/fields.tsx'
 import { FormActions } from '../ui/form-actions.tsx'
 import { Section } from '../ui/parts.tsx'
 import { shownValue } from './draft-diff.ts'
+import { SETTING_NAMES } from './setting-names.ts'
 import type { Edits, OpenDraft } from './use-draft.ts'
-
-/** Settings with a form of their own. */
-const OWN_FORM = new Set(['releaseGate'])
 
 /** Name, prompt, release gate and settings of the draft. Most settings are JSON values, as the API documents them. */
 export function SettingsTab({ open }: { readonly open: OpenDraft }) {
   const { text } = useTexts()
   const { draft, edit } = open
-  const further = Object.entries(draft.settings).filter(([name]) => !OWN_FORM.has(name))
+  const isSet = (name: (typeof SETTING_NAMES)[number]) => draft.settings[name] !== undefined
+  const [set, unset] = [SETTING_NAMES.filter(isSet), SETTING_NAMES.filter(name => !isSet(name))]
   const save = (make: (form: FormData) => Edits) => (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const edits = make(new FormData(event.currentTarget))
@@ -49,34 +48,39 @@ export function SettingsTab({ open }: { readonly open: OpenDraft }) {
       <GateForm key={JSON.stringify(draft.settings.releaseGate)} open={open} />
       <Section title={text('settings.settings')}>
         <ul className="settings">
-          {further.map(([name, value]) => (
-            <li key={`${name} ${JSON.stringify(value)}`}>
-              <SettingForm name={name} value={value} open={open} />
+          {set.map(name => (
+            <li key={`${name} ${JSON.stringify(draft.settings[name])}`}>
+              <SettingForm name={name} value={draft.settings[name]} open={open} />
             </li>
           ))}
-          <li key={further.length}>
-            <SettingForm name={null} value={undefined} open={open} />
-          </li>
+          {unset.length > 0 && (
+            <li key={set.length} className="wide">
+              <SettingForm name={null} choices={unset} value={undefined} open={open} />
+            </li>
+          )}
         </ul>
       </Section>
     </div>
   )
 }
 
+type SettingName = (typeof SETTING_NAMES)[number]
+
 interface SettingProps {
-  /** Null: a setting that is not set yet. */
-  readonly name: string | null
+  /** Null: one of `choices`, which are not set yet. */
+  readonly name: SettingName | null
+  readonly choices?: readonly SettingName[]
   readonly value: unknown
   readonly open: OpenDraft
 }
 
-function SettingForm({ name, value, open }: SettingProps) {
-  const { text } = useTexts()
+function SettingForm({ name, choices = [], value, open }: SettingProps) {
+  const { text, language } = useTexts()
   const [fault, setFault] = useState(false)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
-    const setting = name ?? String(form.get('name')).trim()
+    const setting = name ?? String(form.get('name'))
     try {
       const values = { [setting]: JSON.parse(String(form.get('value'))) }
       setFault(false)
@@ -88,10 +92,16 @@ function SettingForm({ name, value, open }: SettingProps) {
   return (
     <form className={name === null ? 'setting new' : 'setting'} onSubmit={submit}>
       {name === null && (
-        <TextField label={text('settings.name')} name="name" required pattern="[A-Za-z]+" placeholder="voiceSpeed" />
+        <SelectField
+          label={text('settings.name')}
+          name="name"
+          choices={choices
+            .map(choice => [choice, text(`setting.${choice}`)] as const)
+            .toSorted(([, one], [, other]) => one.localeCompare(other, language))}
+        />
       )}
       <TextField
-        label={name ?? text('settings.value')}
+        label={text(name === null ? 'settings.value' : `setting.${name}`)}
         name="value"
         required
         className="code"
@@ -101,7 +111,7 @@ function SettingForm({ name, value, open }: SettingProps) {
             : shownValue(typeof value === 'string' ? JSON.stringify(value) : value).replace(/\n\s*/g, ' ')
         }
         aria-invalid={fault}
-        {...(fault && { hint: text('settings.notJson') })}
+        {...(fault ? { hint: text('settings.notJson') } : name !== null && { hint: name })}
       />
       <div className="setting-actions">
         <button type="submit" className="button small" disabled={open.isSaving}>
@@ -112,7 +122,7 @@ function SettingForm({ name, value, open }: SettingProps) {
             type="button"
             className="button small quiet"
             disabled={open.isSaving}
-            onClick={() => open.edit([{ type: 'agent.settings', clear: [name as never] }])}
+            onClick={() => open.edit([{ type: 'agent.settings', clear: [name] }])}
           >
             {text('settings.clear')}
           </button>

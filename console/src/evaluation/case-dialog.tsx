@@ -167,7 +167,7 @@ function AddAssertion({ onAdd }: { readonly onAdd: (type: AssertionInput['type']
         label={text('case.newAssertion')}
         value={type}
         onChange={event => setType(event.target.value as AssertionInput['type'])}
-        choices={ASSERTION_TYPES.map(one => [one, one])}
+        choices={ASSERTION_TYPES.map(one => [one, text(`assertion.${one}`)])}
       />
       <button type="button" className="button" onClick={() => onAdd(type)}>
         {text('settings.add')}

@@ -14,6 +14,7 @@ import { NewTestRun } from './new-test-run.tsx'
 import { type TestRun, USD, VerdictBadge } from './test-run-words.tsx'
 import { REFRESH_MS } from './use-test-runs.ts'
 import '../styles/evaluation.css'
+import { AgentName } from '../runs/agent-name.tsx'
 
 type Suite = ResultFrom<'test_suites.list'>['items'][number]
 
@@ -56,7 +57,11 @@ function TestRuns() {
     },
     {
       header: text('run.agent'),
-      cell: run => `${run.agent_id} · ${text('run.versionOf', { version: run.publication.version })}`,
+      cell: run => (
+        <>
+          <AgentName agentId={run.agent_id} /> · {text('run.versionOf', { version: run.publication.version })}
+        </>
+      ),
     },
     {
       header: text('testRun.verdict'),
@@ -119,7 +124,10 @@ function Suites({ onStart }: { readonly onStart: (suite: Suite) => void }) {
         </Link>
       ),
     },
-    { header: text('run.agent'), cell: suite => suite.agent_id ?? '–' },
+    {
+      header: text('run.agent'),
+      cell: suite => (suite.agent_id === null ? '–' : <AgentName agentId={suite.agent_id} />),
+    },
     { header: text('suite.cases'), cell: suite => suite.case_count, isNumber: true },
     { header: text('suite.revision'), cell: suite => suite.revision, isNumber: true },
     { header: text('secret.changed'), cell: suite => dateTime(suite.updated_at) },

@@ -11,6 +11,7 @@ import { type CaseInput, newCase, type Suite, type SuiteEdits } from './case-fie
 import { NewTestRun } from './new-test-run.tsx'
 import { isStale, useSuite } from './use-suite.ts'
 import '../styles/evaluation.css'
+import { AgentName } from '../runs/agent-name.tsx'
 
 type Case = Suite['cases'][number]
 
@@ -37,8 +38,13 @@ export function SuitePage({ suiteId }: { readonly suiteId: string }) {
         lead={
           <>
             <Link to={{ page: 'evaluation' }}>{text('nav.evaluation')}</Link>
-            {suite.agent_id !== null && ` · ${suite.agent_id}`} · {text('suite.revision')} {suite.revision} ·{' '}
-            <span className="code">{suite.digest.slice(7, 19)}</span>
+            {suite.agent_id !== null && (
+              <>
+                {' · '}
+                <AgentName agentId={suite.agent_id} />
+              </>
+            )}{' '}
+            · {text('suite.revision')} {suite.revision} · <span className="code">{suite.digest.slice(7, 19)}</span>
           </>
         }
       >
@@ -139,7 +145,10 @@ function Cases({ cases, isPending, onOpen, onEdit }: CasesProps) {
         </span>
       ),
     },
-    { header: text('testRun.assertions'), cell: ({ assertions }) => assertions.map(({ type }) => type).join(', ') },
+    {
+      header: text('testRun.assertions'),
+      cell: ({ assertions }) => assertions.map(({ type }) => text(`assertion.${type}`)).join(', '),
+    },
     { header: text('testRun.trials'), cell: ({ trials }) => trials, isNumber: true },
     {
       header: text('version.action'),

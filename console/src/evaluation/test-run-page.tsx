@@ -16,6 +16,7 @@ import { TrialDialog } from './trial-dialog.tsx'
 import { useBaselines, useResults, useTestRun } from './use-test-runs.ts'
 import '../styles/evaluation.css'
 import '../styles/run.css'
+import { AgentName } from '../runs/agent-name.tsx'
 
 /** One test run: its progress, and its results beside those of a baseline. */
 export function TestRunPage({ testRunId }: { readonly testRunId: string }) {
@@ -43,7 +44,9 @@ export function TestRunPage({ testRunId }: { readonly testRunId: string }) {
         }
         lead={
           <>
-            <Link to={{ page: 'agent', agentId: run.agent_id, tab: 'flow' }}>{run.agent_id}</Link>{' '}
+            <Link to={{ page: 'agent', agentId: run.agent_id, tab: 'flow' }}>
+              <AgentName agentId={run.agent_id} />
+            </Link>{' '}
             {text('run.versionOf', { version: run.publication.version })} · {dateTime(run.created_at)} ·{' '}
             {word('purpose', run.purpose)}
           </>

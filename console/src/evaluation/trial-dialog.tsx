@@ -2,7 +2,7 @@ import type { ResultFrom } from '@parley/client'
 import { useTexts } from '../i18n/i18n.tsx'
 import { Link } from '../router.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { clock, shortTime } from '../ui/duration.ts'
+import { clock } from '../ui/duration.ts'
 import { Badge, Empty, Facts, Fault, Loading } from '../ui/parts.tsx'
 import { ReplayChanges, useTrial } from './replay-changes.tsx'
 import { VerdictBadge } from './test-run-words.tsx'
@@ -17,7 +17,7 @@ interface TrialDialogProps {
 
 /** One trial: what was asserted and judged, what it was kept from doing, and what was said. */
 export function TrialDialog({ testRunId, trialId, onClose }: TrialDialogProps) {
-  const { text } = useTexts()
+  const { text, shortTime } = useTexts()
   const found = useTrial(testRunId, trialId)
   const trial = found.data
   return (
@@ -60,7 +60,7 @@ export function TrialDialog({ testRunId, trialId, onClose }: TrialDialogProps) {
 }
 
 function Assertions({ trial }: { readonly trial: Trial }) {
-  const { text } = useTexts()
+  const { text, word } = useTexts()
   return (
     <section>
       <h3>{text('testRun.assertions')}</h3>
@@ -71,7 +71,7 @@ function Assertions({ trial }: { readonly trial: Trial }) {
             <Badge tone={passed === null ? 'neutral' : passed ? 'good' : 'bad'}>
               {text(passed === null ? 'testRun.notJudged' : passed ? 'testRun.holds' : 'testRun.fails')}
             </Badge>{' '}
-            <strong className="code">{id}</strong> <span className="hint">{type}</span>
+            <strong className="code">{id}</strong> <span className="hint">{word('assertion', type)}</span>
             {message !== null && <p>{message}</p>}
           </li>
         ))}

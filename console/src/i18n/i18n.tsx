@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
+import { shortTime } from '../ui/duration.ts'
 import { type Catalogue, en, type TextKey } from './en.ts'
 import { es } from './es.ts'
 import { filled } from './filled.ts'
@@ -21,6 +22,8 @@ interface Texts {
   date(iso: string): string
   time(iso: string): string
   number(value: number, options?: Intl.NumberFormatOptions): string
+  /** A short time in ms, such as `1.25 s`; null as a dash. */
+  shortTime(ms: number | null): string
 }
 
 const TextsContext = createContext<Texts | null>(null)
@@ -59,5 +62,6 @@ function textsOf(language: Language, setLanguage: (language: Language) => void):
     date: format({ dateStyle: 'medium' }),
     time: format({ timeStyle: 'medium' }),
     number: (value, options) => new Intl.NumberFormat(language, options).format(value),
+    shortTime: ms => shortTime(ms, language),
   }
 }

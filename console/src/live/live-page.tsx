@@ -6,13 +6,14 @@ import { Link } from '../router.tsx'
 import { STAGES } from '../runs/latency-stages.ts'
 import { ChannelIcon, farEnd, isEnded, type Run, StateBadge } from '../runs/run-words.tsx'
 import { Icon } from '../shell/icon.tsx'
-import { clock, shortTime } from '../ui/duration.ts'
+import { clock } from '../ui/duration.ts'
 import { Badge, Empty, Fault, Loading, PageHead } from '../ui/parts.tsx'
 import { ListenButton } from './listen.tsx'
 import { followedRuns, liveCall } from './live-call.ts'
 import { useRunEvents } from './use-run-events.ts'
 import '../styles/run.css'
 import '../styles/live.css'
+import { AgentName } from '../runs/agent-name.tsx'
 
 const FOLLOWED = 3
 const REFRESH_MS = 2000
@@ -69,7 +70,7 @@ export function LivePage() {
                 onClick={() => setFollowed([run.run_id, ...followed].slice(0, FOLLOWED))}
               >
                 <ChannelIcon run={run} />
-                {farEnd(run) ?? run.agent_id}
+                {farEnd(run) ?? <AgentName agentId={run.agent_id} />}
                 <StateBadge run={run} />
               </button>
             </li>
@@ -81,7 +82,7 @@ export function LivePage() {
 }
 
 function CallPanel({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
-  const { text, word } = useTexts()
+  const { text, word, shortTime } = useTexts()
   const { items, fault } = useRunEvents(run.run_id)
   const call = liveCall(items)
   const state = call.state ?? run
@@ -92,7 +93,9 @@ function CallPanel({ run, onClose }: { readonly run: Run; readonly onClose: () =
         <ChannelIcon run={run} />
         <div className="live-with">
           <strong>{farEnd(run) ?? word('mode', run.mode)}</strong>
-          <span className="hint">{run.agent_id}</span>
+          <span className="hint">
+            <AgentName agentId={run.agent_id} />
+          </span>
         </div>
         <StateBadge run={{ state: state.state, phone_state: state.phone_state }} />
         {hasEnded ? (

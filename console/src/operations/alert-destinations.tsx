@@ -43,7 +43,7 @@ export function AlertDestinations() {
               label={text(kind === 'chat' ? 'alerts.chatUrl' : 'alerts.routingKey')}
               name="value"
               type={kind === 'chat' ? 'url' : 'password'}
-              placeholder={text('alerts.emptyClears')}
+              placeholder={shown[kind].configured ? text('alerts.emptyClears') : ''}
             />
             <button
               type="submit"

@@ -27,7 +27,10 @@ export function SecretsPage() {
       columns={[
         { header: text('secret.id'), cell: ({ secret_id }) => <strong className="code">{secret_id}</strong> },
         { header: text('effects.kind'), cell: ({ kind }) => <Badge tone="neutral">{word('secretKind', kind)}</Badge> },
-        { header: text('version.version'), cell: ({ version, versions }) => `${version} (${versions.length})` },
+        {
+          header: text('version.version'),
+          cell: ({ version, versions }) => text('secret.versionOf', { version, count: versions.length }),
+        },
         { header: text('secret.changed'), cell: ({ updated_at }) => dateTime(updated_at) },
       ]}
       keyOf={({ secret_id }) => secret_id}

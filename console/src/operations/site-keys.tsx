@@ -2,6 +2,7 @@ import type { ResultFrom } from '@parley/client'
 import type { ComponentProps } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
+import { AgentName } from '../runs/agent-name.tsx'
 import { useAgentNames } from '../runs/use-agent-names.ts'
 import { Icon } from '../shell/icon.tsx'
 import { SelectField, TextArea, TextField } from '../ui/fields.tsx'
@@ -17,7 +18,14 @@ export function SiteKeys() {
   const api = useApi()
   const { text } = useTexts()
   const columns: readonly Column<SiteKey>[] = [
-    { header: text('run.agent'), cell: key => <span className="name">{key.agent_id}</span> },
+    {
+      header: text('run.agent'),
+      cell: key => (
+        <span className="name">
+          <AgentName agentId={key.agent_id} />
+        </span>
+      ),
+    },
     { header: text('siteKeys.origins'), cell: key => <span className="code">{key.origins.join(' ')}</span> },
     { header: text('siteKeys.concurrent'), cell: key => key.concurrent_limit, isNumber: true },
     { header: text('siteKeys.daily'), cell: key => key.daily_limit, isNumber: true },

@@ -1,12 +1,11 @@
 import { useTexts } from '../i18n/i18n.tsx'
-import { shortTime } from '../ui/duration.ts'
 import { Badge, Empty, Facts, Fault, Loading, PageHead, Section } from '../ui/parts.tsx'
 import { Table } from '../ui/table.tsx'
 import { PING_TONES, useTrunk } from './trunk-summary.tsx'
 
 /** One trunk: where it leads, and how its calls of the last hour went. */
 export function TrunkPage({ trunkId }: { readonly trunkId: string }) {
-  const { text, word, number, dateTime } = useTexts()
+  const { text, word, number, dateTime, shortTime } = useTexts()
   const trunk = useTrunk(trunkId)
   if (trunk.isPending) return <Loading />
   if (trunk.isError) return <Fault error={trunk.error} />

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useCallback, useMemo, useState } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
+import { AgentName } from '../runs/agent-name.tsx'
 import { SelectField, TextField } from '../ui/fields.tsx'
 import { Badge, Facts, Fault, Loading, PageHead, Section } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -112,7 +113,14 @@ function ByAgent(window: WindowProps) {
   const { text, number } = useTexts()
   const usage = useUsage('agent', window)
   const columns: readonly Column<UsageRow>[] = [
-    { header: text('run.agent'), cell: row => <strong>{row.key}</strong> },
+    {
+      header: text('run.agent'),
+      cell: row => (
+        <strong>
+          <AgentName agentId={row.key} />
+        </strong>
+      ),
+    },
     { header: text('nav.runs'), cell: row => number(row.runs), isNumber: true },
     {
       header: text('usage.minutes'),

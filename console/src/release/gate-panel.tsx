@@ -5,7 +5,7 @@ import { useApi } from '../api/api.tsx'
 import { USD } from '../evaluation/test-run-words.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
 import { Link } from '../router.tsx'
-import { Badge, Facts, Fault, Loading, type Tone } from '../ui/parts.tsx'
+import { Badge, Facts, Fault, Loading, Marked, type Tone } from '../ui/parts.tsx'
 import { saveJson } from '../ui/save-json.ts'
 
 type Gate = ResultFrom<'publications.get'>['gate']
@@ -54,7 +54,9 @@ export function GatePanel({ agentId, version }: GatePanelProps) {
           >
             {text('gate.saveCertificate')}
           </button>{' '}
-          <span className="hint">{text('gate.certificateHint', { key: certificate.key_id })}</span>
+          <span className="hint">
+            <Marked text={text('gate.certificateHint', { key: certificate.key_id })} />
+          </span>
         </p>
       )}
     </div>

@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
-import { shortTime } from '../ui/duration.ts'
 import { Badge, Empty, Fault, Loading, Section, type Tone } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { isEnded, type Run } from './run-words.tsx'
@@ -56,7 +55,7 @@ export function EffectsCard({ run }: { readonly run: Run }) {
 }
 
 function useEffectColumns(): readonly Column<Effect>[] {
-  const { text, word, time } = useTexts()
+  const { text, word, time, shortTime } = useTexts()
   return [
     { header: text('effects.action'), cell: effect => <span className="code">{effect.action.id}</span> },
     { header: text('effects.kind'), cell: effect => word('effectKind', effect.effect_kind) },
@@ -84,7 +83,7 @@ function useEffectColumns(): readonly Column<Effect>[] {
         ) : (
           <ul>
             {effect.receipts.map(receipt => (
-              <li key={JSON.stringify(receipt)}>{receiptText(receipt)}</li>
+              <li key={JSON.stringify(receipt)}>{receiptText(receipt, shortTime)}</li>
             ))}
           </ul>
         ),
@@ -94,7 +93,7 @@ function useEffectColumns(): readonly Column<Effect>[] {
 }
 
 /** A receipt in one line; the parts are names and figures of protocols, the same in every language. */
-function receiptText(receipt: Receipt): string {
+function receiptText(receipt: Receipt, shortTime: (ms: number) => string): string {
   switch (receipt.kind) {
     case 'http':
       return `HTTP ${receipt.status} · ${shortTime(receipt.duration_ms)} · ${receipt.response_bytes} B · #${receipt.send_attempt}`

@@ -7,6 +7,9 @@ import { Empty, Fault, Loading } from '../ui/parts.tsx'
 import type { Run } from './run-words.tsx'
 import { sipLine } from './sip-message.ts'
 
+/** Seconds since the first message. */
+const SECONDS = { minimumFractionDigits: 3, maximumFractionDigits: 3 }
+
 /** The SIP messages of the call between Parley and the far end; a message opens with a click. */
 export function LadderCard({ run }: { readonly run: Run }) {
   const { text } = useTexts()
@@ -19,7 +22,7 @@ export function LadderCard({ run }: { readonly run: Run }) {
 
 function Ladder({ run }: { readonly run: Run }) {
   const api = useApi()
-  const { text } = useTexts()
+  const { text, number } = useTexts()
   const [opened, setOpened] = useState<number | null>(null)
   const ladder = useQuery({
     queryKey: ['runs.ladder', run.run_id, run.state],
@@ -49,7 +52,7 @@ function Ladder({ run }: { readonly run: Run }) {
                 aria-expanded={opened === index}
                 onClick={() => setOpened(opened === index ? null : index)}
               >
-                <span className="ladder-time">+{((Date.parse(item.at) - began) / 1000).toFixed(3)}</span>
+                <span className="ladder-time">+{number((Date.parse(item.at) - began) / 1000, SECONDS)}</span>
                 <span className="ladder-arrow">
                   <span className="ladder-title">{line.title}</span>
                   <span className="hint">

@@ -1,5 +1,5 @@
 import { useTexts } from '../i18n/i18n.tsx'
-import { clock, shortTime } from '../ui/duration.ts'
+import { clock } from '../ui/duration.ts'
 import { axisSteps, type CallTimeline, type Mark, type Span, type Turn } from './call-timeline.ts'
 
 interface LanesProps {
@@ -13,9 +13,12 @@ function stepsWithRoom(endMs: number): readonly number[] {
   return axisSteps(endMs, 14).filter(ms => ms < 0.96 * endMs)
 }
 
+/** What the colours of the lanes mean. */
+const KEYS = ['caller', 'agent', 'digits', 'interruption', 'action', 'silence'] as const
+
 /** Turns of both sides, keys, interruptions, actions and silences below the waveform, on its time axis. */
 export function Lanes({ timeline, endMs, onSeek }: LanesProps) {
-  const { text } = useTexts()
+  const { text, shortTime } = useTexts()
   const end = Math.max(1, endMs)
   const at = (ms: number) => `${(ms / end) * 100}%`
   const { turns, marks, spans } = timeline
@@ -55,7 +58,7 @@ export function Lanes({ timeline, endMs, onSeek }: LanesProps) {
         ))}
       </div>
       <ul className="legend">
-        {(['caller', 'agent', 'digits', 'interruption', 'action', 'silence'] as const).map(name => (
+        {([...KEYS, ...(marks.some(({ kind }) => kind === 'error') ? (['error'] as const) : [])] as const).map(name => (
           <li key={name} className={`key-${name}`}>
             {text(`lane.${name}.name`)}
           </li>
@@ -88,7 +91,7 @@ function TurnBlock({ turn, at, onSeek }: Placed & { readonly turn: Turn }) {
 }
 
 function SpanBlock({ span, at, onSeek }: Placed & { readonly span: Span }) {
-  const { text } = useTexts()
+  const { text, shortTime } = useTexts()
   const name = span.kind === 'hold' ? text('lane.hold') : span.label
   const label = `${clock(span.startMs)} ${name} (${shortTime(span.endMs - span.startMs)})${span.failed ? ` · ${text('lane.failed')}` : ''}`
   return (

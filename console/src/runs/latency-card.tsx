@@ -1,12 +1,12 @@
 import { useTexts } from '../i18n/i18n.tsx'
-import { clock, shortTime } from '../ui/duration.ts'
+import { clock } from '../ui/duration.ts'
 import { Empty, Section } from '../ui/parts.tsx'
 import type { Turn } from './call-timeline.ts'
 import { STAGES, stageBars } from './latency-stages.ts'
 
 /** How long each answer took, by stage. */
 export function LatencyCard({ turns }: { readonly turns: readonly Turn[] }) {
-  const { text } = useTexts()
+  const { text, shortTime } = useTexts()
   const bars = stageBars(turns)
   return (
     <Section title={text('latency.title')}>

@@ -17,6 +17,7 @@ import { ChannelIcon, farEnd, isEnded, type Run, StateBadge } from './run-words.
 import { TimelineCard } from './timeline-card.tsx'
 import { TranscriptCard } from './transcript-card.tsx'
 import '../styles/run.css'
+import { AgentName } from './agent-name.tsx'
 
 /** How often a run that has not ended is read again, in ms. */
 const REFRESH_MS = 2000
@@ -51,7 +52,9 @@ function RunView({ run }: { readonly run: Run }) {
         }
         lead={
           <>
-            <Link to={{ page: 'agent', agentId: run.agent_id, tab: 'flow' }}>{run.agent_id}</Link>{' '}
+            <Link to={{ page: 'agent', agentId: run.agent_id, tab: 'flow' }}>
+              <AgentName agentId={run.agent_id} />
+            </Link>{' '}
             {text('run.versionOf', { version: run.publication.version })} · <span className="code">{run.run_id}</span>
           </>
         }

@@ -2,10 +2,11 @@ import { useId } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
 import { Link, useSearch } from '../router.tsx'
-import { clock, shortTime } from '../ui/duration.ts'
+import { clock } from '../ui/duration.ts'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { Badge, PageHead } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
+import { AgentName } from './agent-name.tsx'
 import { CallAgentButtons } from './call-agent.tsx'
 import {
   CHANNELS,
@@ -50,7 +51,7 @@ export function RunsPage() {
 }
 
 function useRunColumns(): readonly Column<Run>[] {
-  const { text, word, dateTime } = useTexts()
+  const { text, word, dateTime, shortTime } = useTexts()
   return [
     {
       header: text('run.with'),
@@ -61,7 +62,14 @@ function useRunColumns(): readonly Column<Run>[] {
         </Link>
       ),
     },
-    { header: text('run.agent'), cell: run => <span className="name">{run.agent_id}</span> },
+    {
+      header: text('run.agent'),
+      cell: run => (
+        <span className="name">
+          <AgentName agentId={run.agent_id} />
+        </span>
+      ),
+    },
     {
       header: text('run.state'),
       cell: run => (

@@ -1,13 +1,12 @@
 import { useTexts } from '../i18n/i18n.tsx'
 import { Disclosure } from '../ui/disclosure.tsx'
-import { shortTime } from '../ui/duration.ts'
 import type { TimelineItem } from './call-timeline.ts'
 
 const COMMON = new Set(['seq', 'at', 'offset_ms', 'kind', 'text'])
 
 /** Everything that happened, in order, as the API tells it. */
 export function TimelineCard({ items }: { readonly items: readonly TimelineItem[] }) {
-  const { text, word } = useTexts()
+  const { text, word, shortTime } = useTexts()
   return (
     <Disclosure title={text('timeline.title', { count: items.length })}>
       <ol className="events">

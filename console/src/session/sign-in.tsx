@@ -4,6 +4,7 @@ import { useTexts } from '../i18n/i18n.tsx'
 import { LanguageSwitch } from '../shell/language-switch.tsx'
 import { Logo } from '../shell/logo.tsx'
 import { TextField } from '../ui/fields.tsx'
+import { Marked } from '../ui/parts.tsx'
 import { type SignedIn, SignInFault, sendLoginLink, signInWithKey } from './session.ts'
 
 /** Signs in with an API key, or has a link sent to a member's address. */
@@ -59,7 +60,7 @@ function KeyForm({ onSignedIn }: { readonly onSignedIn: (how: SignedIn) => void 
         spellCheck={false}
         required
         placeholder="parley_live_…"
-        hint={text('signIn.hint')}
+        hint={<Marked text={text('signIn.hint')} />}
       />
       {fault !== null && (
         <p role="alert" className="fault">

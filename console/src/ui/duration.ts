@@ -7,8 +7,11 @@ export function clock(ms: number | null): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`
 }
 
-/** A short time: `840 ms`, `1.25 s`; null as a dash. */
-export function shortTime(ms: number | null): string {
+/** A short time in the numbers of the language: `840 ms`, `1.25 s` or `1,25 s`, on one line; null as a dash. */
+export function shortTime(ms: number | null, language: string): string {
   if (ms === null) return '–'
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
+  if (ms < 1000) return `${Math.round(ms)}\u00a0ms`
+  const digits = ms < 10_000 ? 2 : 1
+  const format = new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits })
+  return `${format.format(ms / 1000)}\u00a0s`
 }

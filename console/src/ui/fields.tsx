@@ -1,8 +1,8 @@
-import { type ComponentProps, useId } from 'react'
+import { type ComponentProps, type ReactNode, useId } from 'react'
 
 interface Labelled {
   readonly label: string
-  readonly hint?: string
+  readonly hint?: ReactNode
 }
 
 export function TextField({ label, hint, ...input }: Labelled & ComponentProps<'input'>) {

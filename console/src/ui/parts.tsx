@@ -41,6 +41,12 @@ export function Loading() {
   )
 }
 
+/** A text in which what stands between backticks is code. */
+export function Marked({ text }: { readonly text: string }) {
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text do not move
+  return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))
+}
+
 export function Empty({ children }: { readonly children: ReactNode }) {
   return <p className="empty">{children}</p>
 }

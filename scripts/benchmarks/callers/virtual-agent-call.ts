@@ -65,6 +65,8 @@ export interface CallVariant extends Pick<AgentCallOptions, 'recording' | 'onEve
   readonly onAction?: (request: ActionRequest) => void
   /** The agent gives its voice a text. */
   readonly onSpeech?: (text: string) => void
+  /** An operator cancels the call so long after its answer; default: nobody does. */
+  readonly cancelledAfterMs?: Ms
 }
 
 /** A call of the benchmark from both sides. */
@@ -166,6 +168,8 @@ export class VirtualAgentCalls {
       void call.report.then(report.resolve)
       leg.ring()
       leg.answer()
+      const { cancelledAfterMs } = variant
+      if (cancelledAfterMs !== undefined) time.at(time.now() + cancelledAfterMs, () => call.cancel())
     }
     const script = await CallerScript.prepare(
       example.steps ?? example.caller,

@@ -2,7 +2,7 @@ import { type InputLog, readInputLog } from '@parley/conversation'
 import { replayCall } from '@parley/engine'
 import type { RecordedCall as CallLog } from '@parley/engine/testing'
 import { exampleDraft } from '@parley/examples'
-import { type Random, randomBelow } from '@parley/kernel'
+import { type Ms, type Random, randomBelow } from '@parley/kernel'
 import type { LineDamageOptions } from '@parley/phone'
 import type { TextToSpeech } from '@parley/providers'
 import { CASES, type CallerCase } from '../../benchmarks/callers/cases.ts'
@@ -30,8 +30,13 @@ export interface RecordedCall {
   readonly logBytes: number
 }
 
-/** Records a call of the scripted caller `number` on a line that is damaged by chance. */
-export async function recordCall(calls: VirtualAgentCalls, number: number, random: Random): Promise<RecordedCall> {
+/** Records a call of the scripted caller `number` on a line that is damaged by chance. `cancelledAfterMs`: an operator ends it then. */
+export async function recordCall(
+  calls: VirtualAgentCalls,
+  number: number,
+  random: Random,
+  cancelledAfterMs?: Ms,
+): Promise<RecordedCall> {
   const example = CASES[number % CASES.length]!
   const line = lineBy(random)
   const server = await calls.openServer()
@@ -43,7 +48,7 @@ export async function recordCall(calls: VirtualAgentCalls, number: number, rando
     },
   }
   const { turns, ...observed } = observer(server.origin)
-  const variant = { ...observed, recording }
+  const variant = { ...observed, recording, ...(cancelledAfterMs !== undefined && { cancelledAfterMs }) }
   const call = await calls.run({ ...example, line }, server, variant).finally(() => server.close())
   const { log } = (recorded as CallLog | null)!.finish()
   return { example, line, origin: server.origin, call, turns, log: readInputLog(log), logBytes: log.length }

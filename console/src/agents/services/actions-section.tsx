@@ -23,7 +23,7 @@ export function ActionsSection({ open }: { readonly open: OpenDraft }) {
           <button type="button" className="link" onClick={() => setEdited(action)}>
             {action.name}
           </button>{' '}
-          <span className="code hint">{action.action_id}</span>
+          {action.action_id !== action.name && <span className="code hint">{action.action_id}</span>}
         </>
       ),
     },

@@ -14,7 +14,7 @@ export function ServicesTab({ open }: { readonly open: OpenDraft }) {
   const { providers, telephony, knowledge } = open.draft
   return (
     <div className="stack">
-      <div className="columns">
+      <div className="columns two">
         <Section title={text('latency.stt')}>
           <RecogniserForm key={JSON.stringify(providers.stt)} open={open} />
         </Section>

@@ -9,6 +9,7 @@ const PAYLOAD_TYPE = 111
 const RTP_HEADER_BYTES = 12
 const FMTP = 'minptime=10;useinbandfec=1'
 const DTX = 'usedtx=1'
+const CANDIDATES = /^a=(?:candidate:.*|end-of-candidates)\r?\n/gm
 
 interface BrowserIceServer {
   readonly urls: readonly string[]
@@ -27,6 +28,11 @@ interface BrowserStandInOptions {
   readonly receivesOnly?: boolean
   /** Whether it asks for no packets while the agent is silent, as the browser part does; default false. */
   readonly prefersDtx?: boolean
+  /**
+   * Whether its offer has no candidates, which follow by PATCH (RFC 8840), and it begins no checks: the engine finds it by these candidates
+   * alone. Default false.
+   */
+  readonly trickles?: boolean
   /** Opus packets of 20 ms that it sends over and over, from the first on; then `speak` has no effect. Default none. */
   readonly prepared?: readonly Uint8Array[]
   /** Gets the RTP packets of audio instead of `heard`. */
@@ -66,10 +72,11 @@ export class BrowserStandIn {
     relayOnly = false,
     receivesOnly = false,
     prefersDtx = false,
+    trickles = false,
     prepared = [],
     onPacket = null,
   }: BrowserStandInOptions = {}) {
-    this.#options = { bindAddress, iceServers, relayOnly, receivesOnly, prefersDtx, prepared, onPacket }
+    this.#options = { bindAddress, iceServers, relayOnly, receivesOnly, prefersDtx, trickles, prepared, onPacket }
   }
 
   /** Audio that was received, 16 kHz, packet after packet; without gaps for what was not sent. */
@@ -116,16 +123,24 @@ export class BrowserStandIn {
     })
     connection.setLocalDescription('offer')
     await gathered
+    const { sdp } = connection.localDescription()!
+    const { trickles } = this.#options
     const response = await request(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/sdp' },
-      body: connection.localDescription()!.sdp,
+      body: trickles ? sdp.replace(CANDIDATES, '') : sdp,
     })
     const body = await response.text()
     if (response.status !== 201) return response.status
     this.resume = response.headers.get('parley-resume') ?? this.resume
+    if (trickles) {
+      const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/trickle-ice-sdpfrag' }
+      const fragment = `m=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\n${(sdp.match(CANDIDATES) ?? []).join('')}`
+      const { status } = await request(url, { method: 'PATCH', headers, body: fragment })
+      if (status !== 204) return status
+    }
     try {
-      connection.setRemoteDescription(body, 'answer')
+      connection.setRemoteDescription(trickles ? body.replace(CANDIDATES, '') : body, 'answer')
     } catch (error) {
       // On a busy machine libdatachannel ends about one of 2,000 offering connections before it has added the candidates of the answer.
       if (attempts === 1 || !String(error).includes('without ICE transport')) throw error

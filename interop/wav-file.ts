@@ -1,0 +1,18 @@
+/** A WAV file: mono, PCM of 16 bits. */
+export function monoWav(samples: Int16Array, sampleRate: number): Buffer {
+  const header = Buffer.alloc(44)
+  const data = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)
+  header.write('RIFF', 0)
+  header.writeUInt32LE(36 + data.length, 4)
+  header.write('WAVEfmt ', 8)
+  header.writeUInt32LE(16, 16)
+  header.writeUInt16LE(1, 20)
+  header.writeUInt16LE(1, 22)
+  header.writeUInt32LE(sampleRate, 24)
+  header.writeUInt32LE(2 * sampleRate, 28)
+  header.writeUInt16LE(2, 32)
+  header.writeUInt16LE(16, 34)
+  header.write('data', 36)
+  header.writeUInt32LE(data.length, 40)
+  return Buffer.concat([header, data])
+}

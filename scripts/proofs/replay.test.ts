@@ -26,7 +26,7 @@ describe('the proof "replay": calls are repeated from their logs, and flows are 
   it('every call is repeated sample by sample, and replays name the turns that a mutation changes', async () => {
     expect(await proveReplay(options(3))).toMatchObject({
       ok: true,
-      summary: { calls: 3, identical: 3, mutations: 2, precision: 1, recall: 1 },
+      summary: { calls: 3, identical: 3, cancelled: { calls: 1, identical: 1 }, mutations: 2, precision: 1, recall: 1 },
     })
   })
 

@@ -14,11 +14,13 @@ import { TurnCounts } from './replay/turn-counts.ts'
 /** Mutations for each call. */
 const MUTATIONS_PER_CALL = 2 / 3
 const LEAST = 0.98
+const CALLS_PER_CANCELLED = 3
+const LATEST_CANCEL_MS = 20_000
 const PROGRESS_EVERY = 5
 
 /**
  * Calls of the scripted callers to the example agents, on damaged lines in virtual time. Each is repeated from its log: decisions, words,
- * times and the samples that were sent must be the same. Then flows are mutated at one place: the turns that a replay of a call against
+ * times and the samples that were sent must be the same; so for a third as many calls that an operator cancels. Then flows are mutated at one place: the turns that a replay of a call against
  * the mutated flow says have changed are compared with those that change when the same caller calls the mutated agent.
  * `count`: calls; two thirds as many mutations. `voiceOfReplays`: default the voice of the calls.
  */
@@ -42,6 +44,11 @@ export async function proveReplay(
       if (recorded.length % PROGRESS_EVERY === 0)
         progress(`${recorded.length} calls, ${identical} repeated identically`)
     }
+    const cancelled = await repeatCancelled(calls, Math.ceil(count / CALLS_PER_CANCELLED), {
+      random,
+      line,
+      voiceOfReplays,
+    })
     const counts = new TurnCounts()
     const mutations = Math.round(count * MUTATIONS_PER_CALL)
     for (let number = 0; number < mutations; number++) {
@@ -54,16 +61,44 @@ export async function proveReplay(
     const summary = {
       calls: count,
       identical,
+      cancelled,
       log_bytes: Math.max(...recorded.map(({ logBytes }) => logBytes)),
       mutations,
       turns: { ...counts },
       precision,
       recall,
     }
-    return { ok: identical === count && precision >= LEAST && recall >= LEAST, summary }
+    return {
+      ok: identical === count && cancelled.identical === cancelled.calls && precision >= LEAST && recall >= LEAST,
+      summary,
+    }
   } finally {
     await calls.close()
   }
+}
+
+/** Calls that an operator cancels at some time, repeated from their logs. */
+async function repeatCancelled(
+  calls: VirtualAgentCalls,
+  count: number,
+  {
+    random,
+    line,
+    voiceOfReplays,
+  }: Pick<ProofOptions, 'line'> & {
+    readonly random: Random
+    readonly voiceOfReplays: (voice: TextToSpeech) => TextToSpeech
+  },
+) {
+  let identical = 0
+  for (let number = 0; number < count; number++) {
+    const afterMs = randomBelow(random, LATEST_CANCEL_MS)
+    const call = await recordCall(calls, randomBelow(random, 1000), random, afterMs)
+    const difference = await differenceOfReplay(call, voiceOfReplays(calls.voice))
+    if (difference === null) identical++
+    else line({ call: call.example.id, line: call.line, cancelled_after_ms: afterMs, difference })
+  }
+  return { calls: count, identical }
 }
 
 /** Counts the turns of one mutation; returns what to report of a wrong answer. */

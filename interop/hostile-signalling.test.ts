@@ -43,11 +43,17 @@ class Stranger {
     return new Stranger(socket)
   }
 
-  /** Sends bytes and returns the status codes of the responses: waits for `expected` of them, then `quietMs` for more. */
+  /**
+   * Sends bytes and returns the status codes of the responses: waits for `expected` of them, then `quietMs` for more. A 100 does
+   * not count: it says that the engine took 200 ms.
+   */
   async ask(bytes: string | Uint8Array, expected = 0, quietMs = QUIET_MS): Promise<number[]> {
     this.received = ''
     this.#socket.write(bytes)
-    const statuses = () => [...this.received.matchAll(/^SIP\/2\.0 (\d{3}) /gm)].map(match => Number(match[1]))
+    const statuses = () =>
+      [...this.received.matchAll(/^SIP\/2\.0 (\d{3}) /gm)]
+        .map(match => Number(match[1]))
+        .filter(status => status !== 100)
     const giveUpAt = performance.now() + ANSWERED_WITHIN_MS
     while (statuses().length < expected && performance.now() < giveUpAt) await pause(10)
     await pause(quietMs)
@@ -104,27 +110,27 @@ const rows: readonly Row[] = [
     request('BYE', KNOWN, { extra: 'X-A: b' }).replace(/^To: .*$/m, `To: <${KNOWN}>;tag=gone`),
     [481],
   ],
-  ['a malformed SDP is answered 400', request('INVITE', KNOWN, { body: 'hello' }), [100, 400]],
+  ['a malformed SDP is answered 400', request('INVITE', KNOWN, { body: 'hello' }), [400]],
   [
     'an offer of plain RTP is answered 488',
     request('INVITE', KNOWN, { body: SRTP_OFFER.replace('SAVP', 'AVP').replace(/a=crypto.*\r\n/, '') }),
-    [100, 488],
+    [488],
   ],
   [
     'an offer of RTP/AVP with keys is answered 488',
     request('INVITE', KNOWN, { body: SRTP_OFFER.replace('SAVP', 'AVP') }),
-    [100, 488],
+    [488],
   ],
   [
     'an offer of video alone is answered 488',
     request('INVITE', KNOWN, { body: SRTP_OFFER.replace('m=audio', 'm=video') }),
-    [100, 488],
+    [488],
   ],
   ['a body of another type is answered 415', request('INVITE', KNOWN, { type: 'text/plain', body: 'hi' }), [415]],
   [
     'a multipart body without its boundary is answered 400',
     request('INVITE', KNOWN, { type: 'multipart/mixed;boundary=x', body: 'hi' }),
-    [100, 400],
+    [400],
   ],
   [
     'an unknown required extension is answered 420',
@@ -185,7 +191,7 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
       /^To: .*$/m,
       'To: <sip:+15550009999@localhost>',
     )
-    expect(await stranger.ask(invite, 2)).toEqual([100, 404])
+    expect(await stranger.ask(invite, 1)).toEqual([404])
     expect(under.engine.calls.size).toBe(0)
   })
 

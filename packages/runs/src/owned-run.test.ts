@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import type { TimelineItem } from '@parley/conversation'
 import { SeededRandom, VirtualTime } from '@parley/kernel'
 import { type Database, MasterKeySealer, StoreError } from '@parley/store'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -135,6 +136,25 @@ it('personal data is taken out of timeline and transcript before anything is sto
   expect(stored).toContain('****************')
   expect(stored).toContain('My name is [name], it is one')
   expect(stored).not.toMatch(/Ida|Bell|0100|example\.com|4111/i)
+})
+
+it('a name that was given in the run before is taken out of the run that continues it', async () => {
+  runOn(AWAY)
+  run.redact({ kinds: ['names'] }, {}, [
+    { role: 'assistant', content: 'Who is calling, please?' },
+    { role: 'user', content: 'Ida Bell.' },
+  ])
+  const item = {
+    kind: 'utterance',
+    index: 0,
+    role: 'agent',
+    text: 'How can I help you, Ida?',
+    start_ms: null,
+    end_ms: null,
+  }
+  expect(
+    run.asStored({ seq: 1, at: '', offset_ms: null, interrupted: false, node_id: null, ...item } as TimelineItem),
+  ).toMatchObject({ text: 'How can I help you, [name]?' })
 })
 
 describe('the dialog facts that a later BYE needs', () => {

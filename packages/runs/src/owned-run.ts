@@ -135,12 +135,18 @@ export class OwnedRun {
 
   /**
    * Takes personal data out of all that is stored from now on: timeline, transcript, and so webhooks and analyses, and SIP messages. Called
-   * before the run's conversation begins; a second call only adds its `variables`, whose values may be names.
+   * before the run's conversation begins; a second call only adds its `variables`, whose values may be names, and its `history`: what was
+   * said in the run that this one continues.
    */
-  redact(redaction: Redaction | undefined, variables: Readonly<Record<string, string>> = {}): void {
+  redact(
+    redaction: Redaction | undefined,
+    variables: Readonly<Record<string, string>> = {},
+    history: Parameters<RunRedaction['saidBefore']>[0] = [],
+  ): void {
     if (redaction === undefined) return
     this.#redaction ??= new RunRedaction(redaction)
     this.#redaction.variables(variables)
+    this.#redaction.saidBefore(history)
   }
 
   /** Personal data is taken out of what is stored. */

@@ -1,3 +1,4 @@
+import type { ChatMessage } from '@parley/providers'
 import type { TimelineItem } from '../timeline.ts'
 import type { Utterance } from '../transcript.ts'
 import { type Redaction, Redactor } from './redactor.ts'
@@ -24,6 +25,13 @@ export class RunRedaction {
 
   variables(values: Readonly<Record<string, string>>): void {
     this.#redactor.variables(values)
+  }
+
+  /** What was said in the run that this one continues: a name that was given there is taken out here as well. */
+  saidBefore(history: readonly ChatMessage[]): void {
+    for (const { role, content } of history)
+      if (role === 'user' || role === 'assistant')
+        this.#redactor.line({ role: role === 'user' ? 'user' : 'agent', text: content })
   }
 
   sipMessage(text: string): string {

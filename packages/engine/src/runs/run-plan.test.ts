@@ -14,8 +14,9 @@ it("what an agent's settings take out of its runs is known before the call begin
     agent: { plan: { settings: { redaction } } },
     time: new VirtualTime(),
   } as unknown as ReadyRun
-  runHandler(ready, { call: NO_RUN, variables: { name: 'Ida' }, context: { first_name: 'Bell' } })
-  expect(known).toEqual([[redaction, { name: 'Ida', first_name: 'Bell' }]])
+  const history = [{ role: 'user', content: 'My name is Ann.' }] as const
+  runHandler(ready, { call: NO_RUN, variables: { name: 'Ida' }, context: { first_name: 'Bell' }, history })
+  expect(known).toEqual([[redaction, { name: 'Ida', first_name: 'Bell' }, history]])
 })
 
 it('logs get the words and keys of a call without the personal data that its agent has taken out', () => {

@@ -69,7 +69,7 @@ export function runHandler(
   { run, start, trunk, agent, record, time }: ReadyRun,
   facts: VoiceCallFacts,
 ): HandlerFactory {
-  run.redact(agent.plan.settings.redaction, { ...facts.variables, ...facts.context })
+  run.redact(agent.plan.settings.redaction, { ...facts.variables, ...facts.context }, facts.history)
   return agentHandler({
     agent: {
       ...agent,

@@ -222,12 +222,18 @@ export class TextRun {
     const start = await this.#moveToRunning()
     if (start === null) return null
     const plan = before?.language == null ? start.plan : speaking(start.plan, before.language)
-    run.redact(plan.settings.redaction, start.dynamic_variables)
+    run.redact(plan.settings.redaction, start.dynamic_variables, this.#saidBefore)
     const agent = before?.agent ?? (await this.#createAgent(plan, start))
     if (agent === null) return null
     const session = this.#createSession(start, plan, agent)
     this.#chat = this.#createChat(session, plan)
     return { session, plan, opening: session.start() }
+  }
+
+  /** What was said in the run that this one continues; undefined: it continues none. */
+  get #saidBefore() {
+    const { before } = this.#options
+    return before === undefined ? undefined : before.source.#session?.conversation.memory
   }
 
   /** Moves the run to `running` before anything acts, so that no other process starts it again. Null: stopped before. */
@@ -265,9 +271,9 @@ export class TextRun {
   }
 
   #createSession(start: StartingRun, plan: Plan, agent: TextAgent): TextSession {
-    const { run, kind, before, time, wallClock } = this.#options
+    const { run, kind, time, wallClock } = this.#options
     const { agent_id, version, dynamic_variables } = start
-    const history = before === undefined ? undefined : before.source.#session?.conversation.memory
+    const history = this.#saidBefore
     const mode = { channel: 'cloud', hasCaller: kind === 'chat' } as const
     const call: CallFacts = {
       run_id: run.runId,

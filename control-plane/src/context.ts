@@ -2,6 +2,7 @@ import type {
   AnswerOf,
   auditItem,
   Handler,
+  InputOf,
   Operation,
   OperationId,
   OperationNamed,
@@ -222,6 +223,26 @@ export function withAfterCommit<O extends Operation, Context>(
   afterCommit: AfterCommit<O>,
 ): Handler<O, Context> & { readonly afterCommit: AfterCommit<O> } {
   return Object.assign(handler, { afterCommit })
+}
+
+/** Begins the first reads of a handler, with the context that the handler will get. */
+export type FirstReads<O extends Operation, Context> = (input: InputOf<O>, context: Context) => void
+
+/**
+ * A handler of a transactional operation whose first `reads` travel with the check of the credentials and of the idempotency record.
+ * They are begun before either is known to pass, and must not reject; without the pipeline the handler begins them.
+ */
+export function withFirstReads<O extends Operation, Context extends object, Read>(
+  reads: (input: InputOf<O>, context: Context) => Promise<Read>,
+  handler: (input: InputOf<O>, context: Context, read: Promise<Read>) => Promise<AnswerOf<O>>,
+): Handler<O, Context> & { readonly firstReads: FirstReads<O, Context> } {
+  const begun = new WeakMap<Context, Promise<Read>>()
+  return Object.assign(
+    (input: InputOf<O>, context: Context) => handler(input, context, begun.get(context) ?? reads(input, context)),
+    {
+      firstReads: (input: InputOf<O>, context: Context) => void begun.set(context, reads(input, context)),
+    },
+  )
 }
 
 /** Reads what a worker thread needs from the database to parse a body; runs before any transaction. */

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openWholeApi, type WholeApi } from '../testing/index.ts'
 import { chatBody } from '../testing/valid-requests.ts'
 
@@ -62,4 +63,22 @@ it('of many admissions at once exactly as many are admitted as there is room for
   const answers = await Promise.all(Array.from({ length: 30 }, () => api.send('runs.create', { body })))
   expect(answers.map(({ status }) => status).sort()).toEqual([...Array(5).fill(201), ...Array(25).fill(429)])
   expect((await stored('none')).live).toBe(live + 5)
+})
+
+it('a run is admitted in two round trips to the database, and a repetition is answered in two', async () => {
+  const body = await chatBody(api.world)
+  await capacity(1000)
+  await api.send('runs.create', { body })
+  const sent = vi.spyOn(pg.Client.prototype, 'query')
+  const roundTrips = async (idempotencyKey: string) => {
+    sent.mockClear()
+    const { status } = await api.send('runs.create', { body }, { idempotencyKey })
+    return [status, sent.mock.calls.length]
+  }
+  try {
+    expect(await roundTrips('counted')).toEqual([201, 2])
+    expect(await roundTrips('counted')).toEqual([200, 2])
+  } finally {
+    sent.mockRestore()
+  }
 })

@@ -17,7 +17,7 @@ import {
   readPublication,
   secondsUntilCallAllowed,
 } from '@parley/store'
-import type { Context, Handlers } from '../context.ts'
+import { type Context, type Handlers, withFirstReads } from '../context.ts'
 import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
 import { runEnvironmentOf } from './draft-environment.ts'
 import type { RunContext } from './run-context.ts'
@@ -25,23 +25,27 @@ import { existingRun, runBody } from './runs-body.ts'
 import { admissionRefused } from './runs-refusals.ts'
 import { issueRoomCall, issueWebCall, type WebAccess } from './web-access.ts'
 
-type RunCreation = InputOf<OperationNamed<'runs.create'>>['body']
+type Creation = OperationNamed<'runs.create'>
+type RunCreation = InputOf<Creation>['body']
 type CreatedRun = ReturnType<typeof runBody> & { readonly web?: WebAccess }
 
 export const createRunHandler = {
-  'runs.create': async ({ body }, context) => ({
-    status: 201,
-    body: body.channel === 'web' ? await createWebRun(body, context) : await createRun(body, context),
-  }),
+  'runs.create': withFirstReads<Creation, Context, Facts>(
+    ({ body }, context) => factsFor(body, context),
+    async ({ body }, context, facts) => ({
+      status: 201,
+      body: body.channel === 'web' ? await createWebRun(body, context, facts) : await createRun(body, context, facts),
+    }),
+  ),
 } satisfies Partial<Handlers>
 
 /**
  * Admits a run on the phone or in the cloud in the last round trip of the transaction: admissions of one environment take turns from
  * there to the commit. A refusal stores nothing.
  */
-async function createRun(body: RunCreation, context: Context): Promise<CreatedRun> {
+async function createRun(body: RunCreation, context: Context, facts: Promise<Facts>): Promise<CreatedRun> {
   const { scope } = context
-  const { request, publication, run } = await preparedRun(body, context)
+  const { request, publication, run } = await preparedRun(body, context, facts)
   context.writeLast({
     write: tx => admitWithAnswer(tx, scope, { ...request, ...run }),
     explain: async (error, db) =>
@@ -57,9 +61,10 @@ async function createRun(body: RunCreation, context: Context): Promise<CreatedRu
 export async function createWebRun(
   body: RunCreation,
   context: RunContext,
+  facts = factsFor(body, context),
 ): Promise<CreatedRun & { readonly web: WebAccess }> {
   const { db, scope } = context
-  const { request, publication, webKind } = await preparedRun(body, context)
+  const { request, publication, webKind } = await preparedRun(body, context, facts)
   const admission = await admitRun(db, scope, request)
   if (admission.kind === 'refused') throw await refusalOfAdmission(admission, scope, db)
   const { run_id } = admission
@@ -79,14 +84,14 @@ async function refusalOfAdmission(refused: RefusedAdmission['refused'], scope: S
 }
 
 /** Checks the preconditions in the order that the API documents. */
-async function preparedRun(body: RunCreation, context: RunContext) {
+async function preparedRun(body: RunCreation, context: RunContext, facts: Promise<Facts>) {
   const isPhone = body.channel === 'phone'
   const isWeb = body.channel === 'web'
   if (isPhone && !context.principal.canDial)
     throw new Refusal('forbidden', 'this key may not place calls: use a key with can_dial, or an admin key', {
       reason: 'can_dial',
     })
-  const [agent, published, call, environment, run] = await factsFor(body, context)
+  const [agent, published, call, environment, run] = await facts
   const publication = publicationFor(body, settledValue(agent), settledValue(published))
   checkChannel(body, publication)
   const webKind = isWeb ? webKindOf(body, context) : null
@@ -95,6 +100,8 @@ async function preparedRun(body: RunCreation, context: RunContext) {
   checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, settledValue(environment))
   return { request: requestOf(body, publication, line, context), publication, webKind, run: settledValue(run) }
 }
+
+type Facts = Awaited<ReturnType<typeof factsFor>>
 
 /**
  * Reads in one round trip what the request depends on; the first reason to refuse is still that of the agent. Locks the agent before the

@@ -157,9 +157,11 @@ async function executeTransaction(
     // A retried transaction starts without the effects of the attempt that was rolled back.
     clearSideEffects(effects)
     last.length = 0
-    const stored = await storedAnswer(dependencies, request, tx)
-    if (stored !== null) return { answer: stored, isNew: false }
     const context = { ...contextOf(dependencies, request, effects, tx, { last }), offload }
+    const checked = storedAnswer(dependencies, request, tx)
+    route.firstReads?.(request.input, context)
+    const stored = await checked
+    if (stored !== null) return { answer: stored, isNew: false }
     return { answer: checkedAnswer(route, await route.handler(request.input, context)), isNew: true }
   }
   const lastWrites = async (tx: Queries, { answer, isNew }: { answer: CheckedAnswer; isNew: boolean }) =>

@@ -1,5 +1,5 @@
 import { type Handler, minimumRole, type Operation, operations, type Role, streams } from '@parley/contract'
-import type { AfterCommit, ExternalContext, Handlers, ReadingNeeds } from '../context.ts'
+import type { AfterCommit, ExternalContext, FirstReads, Handlers, ReadingNeeds } from '../context.ts'
 
 /** An operation with its handler and the properties derived from both. */
 export interface Route<Served extends Operation = Operation> {
@@ -7,6 +7,8 @@ export interface Route<Served extends Operation = Operation> {
   readonly handler: Handler<Operation, ExternalContext>
   /** A step after the commit that completes the answer; null: none. */
   readonly afterCommit: AfterCommit<Operation> | null
+  /** Begins reads that travel with the check of credentials and idempotency record; null: none. */
+  readonly firstReads: FirstReads<Operation, ExternalContext> | null
   /** Reads the data that a worker thread needs to parse a large body; null: bodies are parsed on the main thread. */
   readonly readingNeeds: ReadingNeeds | null
   /** `read`: changes nothing, so it needs no idempotency record and no transaction. */
@@ -20,6 +22,7 @@ export function routeOf<Served extends Operation>(
   operation: Served,
   handler: Handler<Operation, ExternalContext> & {
     readonly afterCommit?: AfterCommit<Operation>
+    readonly firstReads?: FirstReads<Operation, ExternalContext>
     readonly readingNeeds?: ReadingNeeds
   },
 ): Route<Served> {
@@ -27,6 +30,7 @@ export function routeOf<Served extends Operation>(
     operation,
     handler,
     afterCommit: handler.afterCommit ?? null,
+    firstReads: handler.firstReads ?? null,
     readingNeeds: handler.readingNeeds ?? null,
     kind: operation.hints.readOnly ? 'read' : operation.kind,
     minimumRole: minimumRole(operation),

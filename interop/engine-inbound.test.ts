@@ -1,13 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { readWav } from '@parley/media'
 import { loudness, resemblance } from '@parley/phone/testing'
-import { afterAll, describe, expect, it } from 'vitest'
-import { runBaresipCaller } from './baresip.ts'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { runBaresipCaller, startBaresipCall } from './baresip.ts'
 import { closeTestVoice, spoken, startEngine } from './engine.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
 import { readMonoWav, SAME_SPEECH } from './speech-match.ts'
 
 const peer = requires(BARESIP_PROGRAMS)
+
+/** 20 ms at 8 kHz. */
+const FRAME = 160
+const FRAMES_PER_SECOND = 50
+
+/** Whether the other side has spoken for a second in all, and then been silent for a second. */
+function hasFinishedSpeaking(heard: Int16Array): boolean {
+  let spoken = 0
+  let silent = 0
+  for (let at = 0; at + FRAME <= heard.length; at += FRAME) {
+    const isLoud = loudness(heard.subarray(at, at + FRAME)) > 0.01
+    if (isLoud) spoken++
+    silent = isLoud ? 0 : silent + 1
+  }
+  return spoken >= FRAMES_PER_SECOND && silent >= FRAMES_PER_SECOND
+}
 
 describe.skipIf(peer.missing)(
   `baresip calls the engine over TLS with mandatory SDES${peer.note}`,
@@ -19,12 +35,14 @@ describe.skipIf(peer.missing)(
       timeout: 90_000,
     }, async ({ onTestFinished: atTestEnd }) => {
       const under = await startEngine({}, atTestEnd)
-      const caller = await runBaresipCaller({
-        atTestEnd,
-        target: under.uri,
-        callSeconds: 45,
-        actions: ['7:sndcode 12#'],
+      const call = await startBaresipCall({ atTestEnd, target: under.uri, callSeconds: 45 })
+      // Keys that come before the greeting take its place.
+      await vi.waitFor(() => expect(hasFinishedSpeaking(call.received(0))).toBe(true), {
+        timeout: 40_000,
+        interval: 200,
       })
+      call.press('12#')
+      const caller = await call.finished
       const report = await under.nextReport()
       expect(caller.exitCode, caller.output).toBe(0)
       expect(caller.log).toContain('SRTP is Enabled (cryptosuite=AES_CM_128_HMAC_SHA1_80)')

@@ -221,8 +221,10 @@ describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeou
     })
     const button = page.locator('parley-call').getByRole('button', { name: 'Call the clinic' })
     await page.addStyleTag({ content: 'parley-call { --parley-accent: rgb(1, 2, 3) }' })
-    expect(await button.evaluate('button => getComputedStyle(button).backgroundColor')).toBe('rgb(1, 2, 3)')
-    await page.locator('parley-call').evaluate(`(element, key) => element.setAttribute('site-key', key)`, secret)
+    const colour =
+      "getComputedStyle(document.querySelector('parley-call').shadowRoot.querySelector('button')).backgroundColor"
+    expect(await page.evaluate(colour)).toBe('rgb(1, 2, 3)')
+    await page.evaluate(`document.querySelector('parley-call').setAttribute('site-key', '${secret}')`)
     await button.click()
     await page.locator('parley-call li[data-role=agent]').first().waitFor({ timeout: SOON_MS })
     await page.locator('parley-call').getByRole('button', { name: 'Mute' }).click()

@@ -16,13 +16,13 @@ const PACKET_US = 20_000
 
 /**
  * Lateness of sent packets by the receiver's kernel timestamps and CPU per call-tick of G.711 calls with SRTP both ways on one
- * media thread: `npm run bench -- media [--calls 1,50,200,500] [--layers native,portable] [--seconds 4] [--everything yes|no]`.
+ * media thread: `npm run bench -- media [--calls 1,50,200,500] [--layers native,portable] [--seconds 4] [--everything yes|no] [--pinned yes|no]`.
  * Everything: voice activity and recording of both channels as well. `--peer rtpengine` measures beside it what rtpengine takes in user
- * space to forward as many packets a second from RTP to SRTP.
+ * space to forward as many packets a second from RTP to SRTP. `--pinned yes`: the measured process has one core, its callers the other.
  */
 export const benchmark: Benchmark = {
   name: 'media',
-  options: ['calls', 'layers', 'seconds', 'everything', 'peer'],
+  options: ['calls', 'layers', 'seconds', 'everything', 'peer', 'pinned'],
   run,
 }
 
@@ -38,6 +38,7 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
   const peer = option('peer') ?? null
   if (peer !== null && peer !== 'rtpengine') throw new Error('--peer takes rtpengine')
   const everything = (option('everything') ?? 'yes') === 'yes'
+  const pinned = option('pinned') === 'yes'
   const points: PointFigures[] = []
   for (const packetIo of KINDS.filter(kind => layers.includes(kind))) {
     for (const count of calls) {
@@ -48,6 +49,7 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
         warmUpMs: WARM_UP_MS + count * WARM_UP_PER_CALL_MS,
         measureMs: seconds * 1000,
         everything,
+        pinned,
         stalls: null,
       })
       points.push(point)

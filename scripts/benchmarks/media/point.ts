@@ -25,6 +25,8 @@ interface PointOptions {
   readonly measureMs: number
   /** Whether voice activity and the recording of both channels are on. */
   readonly everything: boolean
+  /** Whether the measured process has one core, and the other end the next one; otherwise both use any. */
+  readonly pinned?: boolean
   /** A planted fault, which the figures must show. */
   readonly stalls: { readonly ms: number; readonly everySends: number } | null
 }
@@ -60,13 +62,14 @@ export interface PointFigures {
 
 /** Measures one number of calls over one packet I/O layer, in two processes. Throws if either end refused packets. */
 export async function measurePoint(options: PointOptions): Promise<PointFigures> {
-  const { calls, packetIo, stalls, warmUpMs, measureMs, everything } = options
+  const { calls, packetIo, stalls, warmUpMs, measureMs, everything, pinned = false } = options
   const recordings = everything ? mkdtempSync(join(tmpdir(), 'parley-media-')) : null
   const collector = pathToFileURL(join(import.meta.dirname, '../collect-garbage.ts')).href
   const subject = new ChildLink<SubjectRequest, SubjectReply>(join(import.meta.dirname, 'subject.ts'), {
     nodeOptions: ['--expose-gc', '--import', collector],
+    ...(pinned && { core: 0 }),
   })
-  const peer = new ChildLink<PeerRequest, PeerReply>(join(import.meta.dirname, 'peer.ts'))
+  const peer = new ChildLink<PeerRequest, PeerReply>(join(import.meta.dirname, 'peer.ts'), pinned ? { core: 1 } : {})
   try {
     const keys = Array.from({ length: calls }, (): CallKeys => ({ toSubject: newKey(), toPeer: newKey() }))
     const opened = await subject.ask({ type: 'open', calls, packetIo, stalls, recordings }, 'opened')

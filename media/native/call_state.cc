@@ -50,6 +50,7 @@ double rounded(double value) {
 
 void Events::add(int32_t id, EventType type, double first, double second) {
   if (count == capacity) return;
+  if (type != kProgress) urgent++;
   double* to = words + kWordsPerEvent * count++;
   to[0] = id;
   to[1] = type;

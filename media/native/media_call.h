@@ -36,6 +36,8 @@ struct Events {
   double* words;
   size_t capacity;
   size_t count;
+  /** Events other than that playout goes on, which may wait for others. */
+  size_t urgent;
 
   bool has_room(size_t further) const { return count + further <= capacity; }
   void add(int32_t id, EventType type, double first, double second);

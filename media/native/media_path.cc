@@ -5,96 +5,86 @@
 #include <cstring>
 #include <new>
 
-#include "addon.h"
-#include "batch.h"
-#include "stream.h"
+#include "media_path.h"
 
 namespace parley {
 namespace {
 
-constexpr napi_type_tag kTypeTag = {0x51c2d8e37af04b19ULL, 0xb6f3902e84d7415cULL};
 constexpr size_t kSocketSlots = 65536;
 constexpr int32_t kMostCalls = 65536;
+constexpr int32_t kFirstCalls = 64;
 constexpr int32_t kNone = -1;
 constexpr size_t kCacheLine = 64;
 /** Of a packet of 20 ms. */
 constexpr size_t kUsualSamples = 160;
-/** How many calls ahead their memory is loaded: in two steps, because the second one reads what the first one loads. */
-constexpr uint32_t kFarAhead = 4;
-constexpr uint32_t kAhead = 2;
 
-enum Held { kPage, kRings, kRecording, kOpens, kSeals, kHeld };
-
-struct Entry {
-  Call call;
-  int32_t id = 0;
-  /** Where RTP and RTCP arrive. */
-  int32_t sockets[2] = {};
-  /** The poll in which a packet of the call was left: later ones of that poll are left as well. */
-  uint64_t left_in = 0;
-  napi_ref held[kHeld] = {};
-};
-
-struct MediaPath {
-  static constexpr int64_t kHeldBytes = 65536;
-  napi_env env = nullptr;
-  Entry** entries = nullptr;
-  int32_t capacity = 0;
-  /** By the lowest bits of a socket: the id of the call plus one. */
-  int32_t* by_socket = nullptr;
-  uint64_t polls = 0;
-  double coefficients[kDtmfTones] = {};
-
-  ~MediaPath() {
-    for (int32_t id = 0; id < capacity; id++) remove(id);
-    free(entries);
-    free(by_socket);
-  }
-
-  Entry* find(int32_t id) const { return id >= 0 && id < capacity ? entries[id] : nullptr; }
-
-  Entry* of_socket(int32_t socket) const {
-    Entry* entry = find(by_socket[static_cast<uint32_t>(socket) & (kSocketSlots - 1)] - 1);
-    return entry != nullptr && (entry->sockets[0] == socket || entry->sockets[1] == socket) ? entry : nullptr;
-  }
-
-  /** An id that no call has, or kNone when memory is short. */
-  int32_t vacant() {
-    for (int32_t id = 0; id < capacity; id++) {
-      if (entries[id] == nullptr) return id;
-    }
-    const int32_t wanted = capacity == 0 ? 64 : capacity * 2;
-    if (wanted > kMostCalls) return kNone;
-    Entry** grown = static_cast<Entry**>(realloc(entries, static_cast<size_t>(wanted) * sizeof *entries));
-    if (grown == nullptr) return kNone;
-    memset(grown + capacity, 0, static_cast<size_t>(wanted - capacity) * sizeof *entries);
-    const int32_t id = capacity;
-    entries = grown;
-    capacity = wanted;
-    return id;
-  }
-
-  void hold(Entry* entry, Held which, napi_value value) const {
-    if (entry->held[which] != nullptr) napi_delete_reference(env, entry->held[which]);
-    entry->held[which] = nullptr;
-    if (value != nullptr) napi_create_reference(env, value, 1, &entry->held[which]);
-  }
-
-  void remove(int32_t id) {
-    Entry* entry = find(id);
-    if (entry == nullptr) return;
-    for (const int32_t socket : entry->sockets) {
-      int32_t& slot = by_socket[static_cast<uint32_t>(socket) & (kSocketSlots - 1)];
-      if (slot == id + 1) slot = 0;
-    }
-    for (int which = 0; which < kHeld; which++) hold(entry, static_cast<Held>(which), nullptr);
-    entries[id] = nullptr;
-    delete entry;
-  }
-};
+/** Memory of `count` of what was in `memory`; false: it stays as it is. */
+template <typename T>
+bool grow(T** memory, int32_t count) {
+  T* grown = static_cast<T*>(realloc(*memory, static_cast<size_t>(count) * sizeof(T)));
+  if (grown == nullptr) return false;
+  *memory = grown;
+  return true;
+}
 
 void prefetch(const void* memory, size_t bytes) {
   for (size_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(static_cast<const uint8_t*>(memory) + at, 1);
+}
+
+}  // namespace
+
+MediaPath::~MediaPath() {
+  for (int32_t id = 0; id < capacity; id++) remove(id);
+  free(entries);
+  free(by_socket);
+  free(swept);
+  for (int32_t* slot : slots) free(slot);
+}
+
+Entry* MediaPath::of_socket(int32_t socket) const {
+  Entry* entry = find(by_socket[static_cast<uint32_t>(socket) & (kSocketSlots - 1)] - 1);
+  return entry != nullptr && (entry->sockets[0] == socket || entry->sockets[1] == socket) ? entry : nullptr;
+}
+
+int32_t MediaPath::vacant() {
+  for (int32_t id = 0; id < capacity; id++) {
+    if (entries[id] == nullptr) return id;
+  }
+  const int32_t wanted = capacity == 0 ? kFirstCalls : capacity * 2;
+  if (wanted > kMostCalls || !grow(&swept, wanted) || !grow(&entries, wanted)) return kNone;
+  for (int32_t*& slot : slots) {
+    if (!grow(&slot, wanted)) return kNone;
+  }
+  memset(entries + capacity, 0, static_cast<size_t>(wanted - capacity) * sizeof *entries);
+  const int32_t id = capacity;
+  capacity = wanted;
+  return id;
+}
+
+void MediaPath::hold(Entry* entry, Held which, napi_value value) const {
+  if (entry->held[which] != nullptr) napi_delete_reference(env, entry->held[which]);
+  entry->held[which] = nullptr;
+  if (value != nullptr) napi_create_reference(env, value, 1, &entry->held[which]);
+}
+
+void MediaPath::remove(int32_t id) {
+  Entry* entry = find(id);
+  if (entry == nullptr) return;
+  place(id, 0, 0, 0);
+  for (const int32_t socket : entry->sockets) {
+    int32_t& slot = by_socket[static_cast<uint32_t>(socket) & (kSocketSlots - 1)];
+    if (slot == id + 1) slot = 0;
+  }
+  for (int which = 0; which < kHeld; which++) hold(entry, static_cast<Held>(which), nullptr);
+  entries[id] = nullptr;
+  delete entry;
+}
+
+bool MediaPath::receive_one(Entry* entry, int32_t socket, const Arrival& arrival, Events* events) const {
+  const bool done = entry != nullptr && entry->left_in != polls && socket == entry->sockets[0] &&
+                    receive_regular({entry->call, entry->id, coefficients, events}, arrival);
+  if (!done && entry != nullptr) entry->left_in = polls;
+  return done;
 }
 
 /** Begins to load what a packet of the call will need; the memory of many calls is larger than the processor's caches. */
@@ -125,6 +115,8 @@ void prefetch_received(const Entry* entry) {
   prefetch(call.rings.next_heard(), kUsualSamples * sizeof(int16_t));
   if (call.is_recorded) prefetch(call.recording.next_left(), kUsualSamples);
 }
+
+namespace {
 
 bool is_null(napi_env env, napi_value value) {
   napi_valuetype type = napi_undefined;
@@ -157,7 +149,7 @@ napi_value boolean(napi_env env, bool value) {
 /** add(socket, rtcpSocket, page, rings, recording): the id of a call; `recording` may be null. */
 napi_value add_call(napi_env env, napi_callback_info info) {
   napi_value arguments[5];
-  MediaPath* path = receiver<MediaPath>(env, info, kTypeTag, arguments);
+  MediaPath* path = receiver<MediaPath>(env, info, kMediaPathTag, arguments);
   if (path == nullptr) return nullptr;
   uint32_t sockets[2] = {};
   void* page = nullptr;
@@ -192,7 +184,7 @@ napi_value add_call(napi_env env, napi_callback_info info) {
 /** remove(id) */
 napi_value remove_call(napi_env env, napi_callback_info info) {
   napi_value arguments[1];
-  MediaPath* path = receiver<MediaPath>(env, info, kTypeTag, arguments);
+  MediaPath* path = receiver<MediaPath>(env, info, kMediaPathTag, arguments);
   if (path == nullptr) return nullptr;
   uint32_t id = 0;
   if (whole(env, arguments[0], INT32_MAX, &id)) path->remove(static_cast<int32_t>(id));
@@ -201,7 +193,7 @@ napi_value remove_call(napi_env env, napi_callback_info info) {
 
 napi_value set_transform(napi_env env, napi_callback_info info, Held which) {
   napi_value arguments[2];
-  MediaPath* path = receiver<MediaPath>(env, info, kTypeTag, arguments);
+  MediaPath* path = receiver<MediaPath>(env, info, kMediaPathTag, arguments);
   if (path == nullptr) return nullptr;
   Entry* entry = entry_of(env, path, arguments[0]);
   const bool is_clear = is_null(env, arguments[1]);
@@ -219,21 +211,24 @@ napi_value open_with(napi_env env, napi_callback_info info) { return set_transfo
 /** sealWith(id, transform): SRTP of sent packets. */
 napi_value seal_with(napi_env env, napi_callback_info info) { return set_transform(env, info, kSeals); }
 
-/** Events behind the word that counts them. */
+}  // namespace
+
 bool events_of(napi_env env, napi_value value, Events* events) {
   void* data = nullptr;
   size_t length = 0;
   if (!array_of(env, value, napi_float64_array, &data, &length) || length < 1) return false;
-  *events = {static_cast<double*>(data) + 1, (length - 1) / kWordsPerEvent, 0};
+  *events = {static_cast<double*>(data) + 1, (length - 1) / kWordsPerEvent, 0, 0};
   return true;
 }
 
 void finish(Events* events) { events->words[-1] = static_cast<double>(events->count); }
 
+namespace {
+
 /** compose(ids, from, until, slotMs, now, outcome, due, bytes, length, socket, ipv4, port, filled, events): how many slots are filled. */
 napi_value compose(napi_env env, napi_callback_info info) {
   napi_value arguments[14];
-  MediaPath* path = receiver<MediaPath>(env, info, kTypeTag, arguments);
+  MediaPath* path = receiver<MediaPath>(env, info, kMediaPathTag, arguments);
   if (path == nullptr) return nullptr;
   Batch batch;
   Events events;
@@ -283,7 +278,7 @@ napi_value compose(napi_env env, napi_callback_info info) {
 /** receive(bytes, length, socket, ipv4, port, arrivedAt, count, left, events): how many packets are left. */
 napi_value receive(napi_env env, napi_callback_info info) {
   napi_value arguments[9];
-  MediaPath* path = receiver<MediaPath>(env, info, kTypeTag, arguments);
+  MediaPath* path = receiver<MediaPath>(env, info, kMediaPathTag, arguments);
   if (path == nullptr) return nullptr;
   Batch batch;
   Events events;
@@ -294,19 +289,16 @@ napi_value receive(napi_env env, napi_callback_info info) {
                   count <= batch.capacity && array_of(env, arguments[7], napi_uint8_array, &left, &length) && length >= count &&
                   events_of(env, arguments[8], &events);
   if (!ok) return fail(env, "receive takes a PacketBatch, a count, a Uint8Array and events");
-  const uint64_t poll = ++path->polls;
+  path->polls++;
   int32_t remaining = 0;
   for (uint32_t i = 0; i < count; i++) {
     if (count - i > kFarAhead) prefetch_call(path->of_socket(batch.socket[i + kFarAhead]));
     if (count - i > kAhead) prefetch_received(path->of_socket(batch.socket[i + kAhead]));
     Entry* entry = path->of_socket(batch.socket[i]);
     const Arrival arrival = {batch.arrived_at[i], batch.bytes + i * kSlotBytes, batch.length[i], batch.ipv4[i], batch.port[i]};
-    const bool done = entry != nullptr && entry->left_in != poll && batch.socket[i] == entry->sockets[0] &&
-                      receive_regular({entry->call, entry->id, path->coefficients, &events}, arrival);
+    const bool done = path->receive_one(entry, batch.socket[i], arrival, &events);
     static_cast<uint8_t*>(left)[i] = done ? 0 : 1;
-    if (done) continue;
-    remaining++;
-    if (entry != nullptr) entry->left_in = poll;
+    if (!done) remaining++;
   }
   finish(&events);
   return number(env, remaining);
@@ -315,7 +307,7 @@ napi_value receive(napi_env env, napi_callback_info info) {
 /** advance(ids, count, now, left, events): how many calls are left. */
 napi_value advance(napi_env env, napi_callback_info info) {
   napi_value arguments[5];
-  MediaPath* path = receiver<MediaPath>(env, info, kTypeTag, arguments);
+  MediaPath* path = receiver<MediaPath>(env, info, kMediaPathTag, arguments);
   if (path == nullptr) return nullptr;
   Events events;
   double now = 0;
@@ -364,7 +356,7 @@ napi_value construct(napi_env env, napi_callback_info info) {
     return fail(env, "out of memory");
   }
   memcpy(path->coefficients, data, sizeof path->coefficients);
-  return wrap(env, self, kTypeTag, path) ? self : nullptr;
+  return wrap(env, self, kMediaPathTag, path) ? self : nullptr;
 }
 
 #define PARLEY_NAME(name) #name ","
@@ -403,7 +395,7 @@ bool add_media_path(napi_env env, napi_value exports) {
   const napi_property_descriptor methods[] = {
       method("add", add_call),          method("remove", remove_call), method("openWith", open_with),
       method("sealWith", seal_with),    method("compose", compose),    method("receive", receive),
-      method("advance", advance),
+      method("advance", advance),       method("place", place_call),  method("run", run_turns),
   };
   return add_class(env, exports, "MediaPath", construct, methods) && add_function(env, exports, "pageWords", page_words) &&
          add_function(env, exports, "decibels", decibels_of);

@@ -1,34 +1,23 @@
 // UDP for one media thread, over Node-API: sockets in an epoll set, kernel timestamps, sleeps to the microsecond.
 // Everything that JavaScript hands over is checked here, on every call: no pointer into its memory outlives a call.
+#include "packet_io.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <netinet/ip.h>
 #include <sched.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <new>
-#include <vector>
-
-#include "batch.h"
 
 namespace parley {
 namespace {
 
-/** Packets taken from one socket before the next one has its turn. */
-constexpr unsigned kBurst = 16;
-constexpr int kEvents = 256;
 /** A socket is 16 bits of slot and 15 bits that change when the slot is used anew. */
 constexpr size_t kMostSockets = 65536;
 constexpr uint32_t kGenerations = 0x7fff;
-constexpr int64_t kNsPerMs = 1000000;
 /** Two clocks read within this time are read at once. */
 constexpr int64_t kClosePairNs = 10000;
 /** A packet read now cannot have arrived much before all sockets were last found empty: bounds a step of the wall clock. */
@@ -36,54 +25,6 @@ constexpr int64_t kArrivalSlackNs = kNsPerMs;
 /** The longest sleep in one call: a thread that is being ended is not kept longer. */
 constexpr int64_t kLongestSleepNs = 100 * kNsPerMs;
 constexpr napi_type_tag kTypeTag = {0x7b1f5f0e64c84a6bULL, 0x9d0c6a0d1f2c4e97ULL};
-
-enum Counter { kReceived, kSent, kReceiveDropped, kSendDropped, kCounters };
-
-struct Socket {
-  int fd = -1;
-  uint16_t port = 0;
-  uint32_t generation = 0;
-  /** Packets that the kernel had dropped on this socket when it last said so. */
-  uint32_t overflow = 0;
-  /** It may hold packets: the last time it had more than there was room for. */
-  bool is_pending = false;
-};
-
-struct PacketIo {
-  static constexpr int64_t kHeldBytes = 32768;
-  int epoll = -1;
-  /** CLOCK_MONOTONIC when the thread's performance.now() was 0. */
-  int64_t origin = 0;
-  int64_t drained_at = 0;
-  /** Wall clock less CLOCK_MONOTONIC; 0 before the first comparison. */
-  int64_t wall_ahead = 0;
-  uint64_t counters[kCounters] = {};
-  std::vector<Socket> sockets;
-  std::vector<uint16_t> vacant;
-  /** Sockets that may hold packets, oldest first, beside those that epoll reports. */
-  std::vector<int32_t> pending;
-  std::vector<int32_t> found;
-  epoll_event events[kEvents];
-  mmsghdr messages[kBurst];
-  iovec parts[kBurst];
-  sockaddr_in sources[kBurst];
-  alignas(cmsghdr) uint8_t control[kBurst][CMSG_SPACE(sizeof(timespec)) + CMSG_SPACE(sizeof(uint32_t))];
-
-  ~PacketIo() {
-    for (const Socket& socket : sockets) {
-      if (socket.fd >= 0) ::close(socket.fd);
-    }
-    if (epoll >= 0) ::close(epoll);
-  }
-
-  Socket* find(int32_t id) {
-    if (id < 0) return nullptr;
-    const size_t slot = static_cast<uint32_t>(id) & 0xffff;
-    if (slot >= sockets.size()) return nullptr;
-    Socket& socket = sockets[slot];
-    return socket.fd >= 0 && socket.generation == static_cast<uint32_t>(id) >> 16 ? &socket : nullptr;
-  }
-};
 
 int64_t nanoseconds(const timespec& time) { return time.tv_sec * INT64_C(1000000000) + time.tv_nsec; }
 
@@ -201,16 +142,7 @@ napi_value wait_until(napi_env env, napi_callback_info info) {
   if (io == nullptr) return nullptr;
   double deadline = 0;
   if (napi_get_value_double(env, arguments[0], &deadline) != napi_ok) return fail(env, "a deadline is a number of ms");
-  const int64_t now = clock_now(CLOCK_MONOTONIC);
-  const double left = deadline * kNsPerMs - static_cast<double>(now - io->origin);
-  // Also NaN.
-  if (!(left > 0)) return nullptr;
-  const int64_t until = now + (left < kLongestSleepNs ? static_cast<int64_t>(left) : kLongestSleepNs);
-  timespec time;
-  time.tv_sec = until / INT64_C(1000000000);
-  time.tv_nsec = until % INT64_C(1000000000);
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {
-  }
+  io->sleep_until(deadline);
   return nullptr;
 }
 
@@ -263,56 +195,116 @@ void compare_clocks(PacketIo* io) {
   }
 }
 
-/** Takes up to `room` packets of one socket into slots from `at`; returns how many, `*emptied` whether that was all. */
-unsigned take(PacketIo* io, int32_t id, const Batch& batch, size_t at, unsigned room, bool* emptied) {
+}  // namespace
+
+PacketIo::~PacketIo() {
+  for (const Socket& socket : sockets) {
+    if (socket.fd >= 0) ::close(socket.fd);
+  }
+  if (epoll >= 0) ::close(epoll);
+}
+
+double PacketIo::now() const { return static_cast<double>(clock_now(CLOCK_MONOTONIC) - origin) / kNsPerMs; }
+
+void PacketIo::sleep_until(double deadline) const {
+  const int64_t now = clock_now(CLOCK_MONOTONIC);
+  const double left = deadline * kNsPerMs - static_cast<double>(now - origin);
+  // Also NaN.
+  if (!(left > 0)) return;
+  const int64_t until = now + (left < kLongestSleepNs ? static_cast<int64_t>(left) : kLongestSleepNs);
+  timespec time;
+  time.tv_sec = until / INT64_C(1000000000);
+  time.tv_nsec = until % INT64_C(1000000000);
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {
+  }
+}
+
+void PacketIo::send(int32_t id, uint32_t ipv4, uint16_t port, const uint8_t* bytes, size_t length) {
+  const Socket* socket = find(id);
+  if (socket == nullptr || length > kSlotBytes || port == 0) {
+    counters[kSendDropped]++;
+    return;
+  }
+  sockaddr_in to = {};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(ipv4);
+  to.sin_port = htons(port);
+  ssize_t sent;
+  do {
+    sent = sendto(socket->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&to), sizeof to);
+  } while (sent < 0 && errno == EINTR);
+  counters[sent == static_cast<ssize_t>(length) ? kSent : kSendDropped]++;
+}
+
+unsigned PacketIo::take(int32_t id, const Batch& batch, size_t at, unsigned room, bool* emptied) {
   *emptied = true;
-  Socket* socket = io->find(id);
+  Socket* socket = find(id);
   if (socket == nullptr) return 0;
-  prepare(io, batch, at, room);
+  prepare(this, batch, at, room);
   int got;
   do {
-    got = recvmmsg(socket->fd, io->messages, room, MSG_DONTWAIT, nullptr);
+    got = recvmmsg(socket->fd, messages, room, MSG_DONTWAIT, nullptr);
   } while (got < 0 && errno == EINTR);
   if (got <= 0) return 0;
   const int64_t read_at = clock_now(CLOCK_MONOTONIC);
   *emptied = static_cast<unsigned>(got) < room;
   unsigned kept = 0;
   for (int i = 0; i < got; i++) {
-    msghdr& header = io->messages[i].msg_hdr;
-    const int64_t wall = read_control(io, socket, &header);
-    io->counters[kReceived]++;
+    msghdr& header = messages[i].msg_hdr;
+    const int64_t wall = read_control(this, socket, &header);
+    counters[kReceived]++;
     if ((header.msg_flags & MSG_TRUNC) != 0) {
-      io->counters[kReceiveDropped]++;
+      counters[kReceiveDropped]++;
       continue;
     }
     const size_t slot = at + kept++;
-    const unsigned length = io->messages[i].msg_len;
+    const unsigned length = messages[i].msg_len;
     // One that was dropped left a hole.
-    if (slot != at + i) memmove(batch.bytes + slot * kSlotBytes, io->parts[i].iov_base, length);
-    int64_t arrived = wall == 0 ? read_at : wall - io->wall_ahead;
+    if (slot != at + i) memmove(batch.bytes + slot * kSlotBytes, parts[i].iov_base, length);
+    int64_t arrived = wall == 0 ? read_at : wall - wall_ahead;
     if (arrived > read_at) arrived = read_at;
-    if (arrived < io->drained_at - kArrivalSlackNs) arrived = io->drained_at;
+    if (arrived < drained_at - kArrivalSlackNs) arrived = drained_at;
     batch.length[slot] = static_cast<uint16_t>(length);
     batch.socket[slot] = id;
-    batch.ipv4[slot] = ntohl(io->sources[i].sin_addr.s_addr);
-    batch.port[slot] = ntohs(io->sources[i].sin_port);
-    batch.arrived_at[slot] = static_cast<double>(arrived - io->origin) / kNsPerMs;
+    batch.ipv4[slot] = ntohl(sources[i].sin_addr.s_addr);
+    batch.port[slot] = ntohs(sources[i].sin_port);
+    batch.arrived_at[slot] = static_cast<double>(arrived - origin) / kNsPerMs;
   }
   return kept;
 }
 
-/** Collects the sockets that may hold packets in `found`; false: there may be more of them. */
-bool find_ready(PacketIo* io) {
-  io->found.clear();
-  io->found.swap(io->pending);
-  const int ready = epoll_wait(io->epoll, io->events, kEvents, 0);
+bool PacketIo::find_ready(int64_t* looked_at) {
+  // Before the sockets are looked at: what they are found without had not arrived by then.
+  *looked_at = clock_now(CLOCK_MONOTONIC);
+  found.clear();
+  found.swap(pending);
+  const int ready = epoll_wait(epoll, events, kReadyAtOnce, 0);
   for (int i = 0; i < ready; i++) {
-    const int32_t id = static_cast<int32_t>(io->events[i].data.u32);
-    const Socket* socket = io->find(id);
-    if (socket != nullptr && !socket->is_pending) io->found.push_back(id);
+    const int32_t id = static_cast<int32_t>(events[i].data.u32);
+    const Socket* socket = find(id);
+    if (socket != nullptr && !socket->is_pending) found.push_back(id);
   }
-  return ready < kEvents;
+  if (!found.empty()) compare_clocks(this);
+  return ready < kReadyAtOnce;
 }
+
+void PacketIo::note_taken(int32_t id, bool emptied) {
+  Socket* socket = find(id);
+  if (socket == nullptr) return;
+  socket->is_pending = !emptied;
+  if (!emptied) pending.push_back(id);
+}
+
+PacketIo* packet_io_of(napi_env env, napi_value value) {
+  bool ours = false;
+  void* instance = nullptr;
+  return napi_check_object_type_tag(env, value, &kTypeTag, &ours) == napi_ok && ours &&
+                 napi_unwrap(env, value, &instance) == napi_ok
+             ? static_cast<PacketIo*>(instance)
+             : nullptr;
+}
+
+namespace {
 
 /** Takes packets of the sockets found into slots from `filled` on; those that may hold more are pending. Returns how many slots are filled. */
 size_t take_found(PacketIo* io, const Batch& batch, size_t filled) {
@@ -324,11 +316,8 @@ size_t take_found(PacketIo* io, const Batch& batch, size_t filled) {
     const size_t share = fair == 0 && left > 0 ? 1 : fair;
     const unsigned room = share < kBurst ? static_cast<unsigned>(share) : kBurst;
     bool emptied = false;
-    if (room > 0) filled += take(io, io->found[i], batch, filled, room, &emptied);
-    Socket* socket = io->find(io->found[i]);
-    if (socket == nullptr) continue;
-    socket->is_pending = !emptied;
-    if (!emptied) io->pending.push_back(io->found[i]);
+    if (room > 0) filled += io->take(io->found[i], batch, filled, room, &emptied);
+    io->note_taken(io->found[i], emptied);
   }
   return filled;
 }
@@ -342,37 +331,14 @@ napi_value poll_packets(napi_env env, napi_callback_info info) {
   if (!batch_of(env, arguments, true, &batch)) return fail(env, "poll takes the arrays of a PacketBatch");
   size_t filled = 0;
   while (filled < batch.capacity) {
-    // Before the sockets are looked at: what they are found without had not arrived by then.
-    const int64_t now = clock_now(CLOCK_MONOTONIC);
-    const bool is_all = find_ready(io);
-    if (io->found.empty()) {
-      io->drained_at = now;
-      break;
-    }
-    compare_clocks(io);
-    filled = take_found(io, batch, filled);
-    if (is_all && io->pending.empty()) io->drained_at = now;
-    if (is_all && io->pending.empty()) break;
+    int64_t looked_at = 0;
+    const bool is_all = io->find_ready(&looked_at);
+    if (!io->found.empty()) filled = take_found(io, batch, filled);
+    if (!is_all || !io->pending.empty()) continue;
+    io->note_drained(looked_at);
+    break;
   }
   return number(env, static_cast<int32_t>(filled));
-}
-
-bool send_one(PacketIo* io, const Batch& batch, size_t i) {
-  // Each value is read once: the memory may be shared with other threads.
-  const size_t length = batch.length[i];
-  const uint16_t port = batch.port[i];
-  const Socket* socket = io->find(batch.socket[i]);
-  if (socket == nullptr || length > kSlotBytes || port == 0) return false;
-  sockaddr_in to = {};
-  to.sin_family = AF_INET;
-  to.sin_addr.s_addr = htonl(batch.ipv4[i]);
-  to.sin_port = htons(port);
-  ssize_t sent;
-  do {
-    sent = sendto(socket->fd, batch.bytes + i * kSlotBytes, length, MSG_DONTWAIT | MSG_NOSIGNAL,
-                  reinterpret_cast<sockaddr*>(&to), sizeof to);
-  } while (sent < 0 && errno == EINTR);
-  return sent == static_cast<ssize_t>(length);
 }
 
 /** send(bytes, length, socket, ipv4, port, count). Each packet has a socket of its own, so there is nothing to group. */
@@ -389,7 +355,9 @@ napi_value send_packets(napi_env env, napi_callback_info info) {
     napi_throw_range_error(env, "ERR_OUT_OF_RANGE", "more packets than the batch has room for");
     return nullptr;
   }
-  for (size_t i = 0; i < count; i++) io->counters[send_one(io, batch, i) ? kSent : kSendDropped]++;
+  for (size_t i = 0; i < count; i++) {
+    io->send(batch.socket[i], batch.ipv4[i], batch.port[i], batch.bytes + i * kSlotBytes, batch.length[i]);
+  }
   return nullptr;
 }
 

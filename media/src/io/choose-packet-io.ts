@@ -6,6 +6,7 @@ import { portableTransforms } from '../srtp/transform-for-key.ts'
 import { NativeMediaPath } from './native-media-path.ts'
 import { loadNativeAddon, NativePacketIo } from './native-packet-io.ts'
 import { nativeTransforms } from './native-srtp.ts'
+import { NativeTurns } from './native-turns.ts'
 import { PortablePacketIo } from './portable-packet-io.ts'
 
 export type PacketIoKind = PacketIo['kind']
@@ -29,6 +30,11 @@ export function makePacketIo(kind: PacketIoKind): PacketIo {
 export function makeMediaPath(kind: PacketIoKind): MediaPath {
   const addon = kind === 'native' ? loadNativeAddon() : null
   return addon === null || typeof addon === 'string' ? new PortableMediaPath() : new NativeMediaPath(addon)
+}
+
+/** Wakes in C++, where both are native; null: the thread's loop wakes. */
+export function makeTurns(io: PacketIo, path: MediaPath): NativeTurns | null {
+  return io instanceof NativePacketIo && path instanceof NativeMediaPath ? new NativeTurns(path, io) : null
 }
 
 /** Transforms of SRTP for a thread with that packet I/O. */

@@ -5,8 +5,6 @@ import { type Ms, systemRandom } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { PacketBatch, type PacketIo } from '../packet-io/packet-io.ts'
 import { RecordingRing } from '../recorder/recording-ring.ts'
-import { LatenessHistogram } from '../session/lateness-histogram.ts'
-import { LatenessWindow } from '../session/lateness-window.ts'
 import { COMPOSED, LEFT, type MediaPath, PortableMediaPath } from '../session/media-path.ts'
 import { MediaSessionCore } from '../session/media-session-core.ts'
 import { type SendSlot, SendSlots, WAKE_MS } from '../session/send-slots.ts'
@@ -14,8 +12,10 @@ import type { SessionCommand } from '../session/session-protocol.ts'
 import { SessionRings } from '../session/session-rings.ts'
 import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { portableTransforms } from '../srtp/transform-for-key.ts'
+import { LEFT_RECEIVED, LEFT_TO_SEND, type NativeTurns, TURN } from './native-turns.ts'
 import { SweptCalls } from './swept-calls.ts'
-import { COMMAND_POSTED, LATENESS_US, type ThreadCommand, type ThreadStatistics } from './thread-protocol.ts'
+import { ThreadLateness } from './thread-lateness.ts'
+import { COMMAND_POSTED, type ThreadCommand, type ThreadStatistics } from './thread-protocol.ts'
 import { ThreadReplies } from './thread-replies.ts'
 
 /** Room for several packets of each socket that has any at one wake: a socket with one packet and room for more is known to be empty. */
@@ -23,8 +23,6 @@ const RECEIVED_AT_ONCE = 512
 const BATCH_PACKETS = 128
 /** Sessions whose packets are composed before they are sent; each may have a report too. */
 const SENT_AT_ONCE = BATCH_PACKETS / 2
-/** Missed slots of one call that are counted at once. */
-const MOST_MISSED = 100
 /** Packet time until parameters are applied: the slot also runs the inbound side. */
 const DEFAULT_PTIME_MS = 20
 
@@ -61,8 +59,11 @@ export class MediaThreadLoop {
   readonly #swept: ThreadSession[] = []
   #calls = new SweptCalls(BATCH_PACKETS)
   readonly #left = new Uint8Array(RECEIVED_AT_ONCE)
-  readonly #lateness = new LatenessHistogram()
-  readonly #recentLateness: LatenessWindow
+  readonly #lateness: ThreadLateness
+  /** Wakes in C++; null: they are here. */
+  readonly #turns: NativeTurns | null
+  /** By the id in the media path. */
+  readonly #byPath: (ThreadSession | null)[] = []
   readonly #gridStart: Ms
   #nowMs: Ms
   readonly #replies: ThreadReplies
@@ -80,8 +81,10 @@ export class MediaThreadLoop {
     words: Int32Array,
     transforms: SrtpTransforms = portableTransforms,
     path: MediaPath = new PortableMediaPath(),
+    turns: NativeTurns | null = null,
   ) {
     this.#path = path
+    this.#turns = turns
     this.#io = io
     this.#transforms = transforms
     this.#port = port
@@ -90,7 +93,7 @@ export class MediaThreadLoop {
     this.#words = words
     this.#gridStart = io.now()
     this.#nowMs = this.#gridStart
-    this.#recentLateness = new LatenessWindow(this.#gridStart)
+    this.#lateness = new ThreadLateness(words, this.#gridStart)
     port.on('message', (command: ThreadCommand) => {
       this.#handle(command)
       this.#replies.flush(this.#nowMs)
@@ -101,6 +104,14 @@ export class MediaThreadLoop {
   async run(): Promise<void> {
     this.#replies.add({ type: 'ready' })
     this.#replies.flush(this.#nowMs)
+    if (this.#turns === null) await this.#runWakes()
+    else await this.#runTurns(this.#turns)
+    for (const session of [...this.#sessions.values()]) this.#close(session)
+    this.#replies.flush(this.#nowMs)
+    this.#port.close()
+  }
+
+  async #runWakes(): Promise<void> {
     let lastWake = 0
     while (!this.#stopping) {
       if (this.#sessions.size === 0) await this.#untilWanted()
@@ -120,12 +131,49 @@ export class MediaThreadLoop {
       }
       this.#receive(lastWake)
       this.#advance()
-      this.#publishLateness(this.#recentLateness.ended(this.#nowMs))
+      this.#lateness.publish(this.#nowMs)
       this.#replies.flush(this.#nowMs)
     }
-    for (const session of [...this.#sessions.values()]) this.#close(session)
-    this.#replies.flush(this.#nowMs)
-    this.#port.close()
+  }
+
+  /** As `#runWakes`, but what is regular happens in C++, and so does the sleep. */
+  async #runTurns(turns: NativeTurns): Promise<void> {
+    while (!this.#stopping) {
+      if (this.#sessions.size === 0) {
+        await this.#untilWanted()
+        turns.begin(this.#gridStart, this.#wakeAt(this.#io.now()))
+      }
+      await turns.yield()
+      this.#nowMs = this.#io.now()
+      this.#drainCommands()
+      while (this.#sessions.size > 0) {
+        const end = this.#runTurn(turns)
+        if (end === TURN) break
+        this.#takeLeft(turns, end)
+      }
+      this.#lateness.publish(this.#nowMs)
+      this.#replies.flush(this.#nowMs)
+    }
+  }
+
+  #runTurn(turns: NativeTurns): number {
+    const end = turns.run(this.#words, this.#lateness)
+    this.#nowMs = this.#io.now()
+    return end
+  }
+
+  /** What a run has left to the cores. */
+  #takeLeft(turns: NativeTurns, end: number): void {
+    const { count, ids, slotMs, missed, outcome, packets } = turns
+    for (let i = 0; i < count; i++) {
+      if (end === LEFT_RECEIVED) this.#dispatch(packets, i)
+      const session = end === LEFT_RECEIVED ? null : this.#byPath[ids[i]!]
+      if (session === null || session === undefined) continue
+      if (end === LEFT_TO_SEND) this.#sendRest(session, slotMs[i]!, missed[i]!, outcome[i] === LEFT)
+      else this.#advanceOne(session, this.#nowMs)
+      if (this.#filled > SENT_AT_ONCE) this.#flush()
+    }
+    this.#flush()
   }
 
   #wakeAt(nowMs: Ms): number {
@@ -135,12 +183,12 @@ export class MediaThreadLoop {
   async #untilWanted(): Promise<void> {
     if (this.#stopping) return
     const from = this.#io.now()
-    this.#publishLateness(0)
+    this.#lateness.publishIdle()
     await new Promise<void>(resolve => {
       this.#wakeIdle = resolve
     })
     this.#idleMs += this.#io.now() - from
-    this.#recentLateness.reset(this.#io.now())
+    this.#lateness.recent.reset(this.#io.now())
   }
 
   #drainCommands(): void {
@@ -168,24 +216,24 @@ export class MediaThreadLoop {
       const until = Math.min(count, from + SENT_AT_ONCE)
       this.#filled = this.#path.compose(this.#calls, from, until, this.#nowMs, this.#outgoing, this.#filled)
       const nowMs = this.#io.now()
-      const { outcome, due } = this.#calls
+      const { outcome, due, slotMs, missed } = this.#calls
       for (let i = from; i < until; i++) {
-        if (outcome[i] === COMPOSED) this.#noteLateness(i, nowMs)
-        if (outcome[i] === LEFT || due[i] === 1) this.#sendRest(i, outcome[i] === LEFT)
+        const session = this.#swept[i]!
+        if (outcome[i] === COMPOSED) this.#noteLateness(session, slotMs[i]!, missed[i]!, nowMs)
+        if (outcome[i] === LEFT || due[i] === 1) this.#sendRest(session, slotMs[i]!, missed[i]!, outcome[i] === LEFT)
       }
       this.#flush()
     }
   }
 
   /** What the media path has left of a session's slot, and RTCP. */
-  #sendRest(i: number, isLeft: boolean): void {
-    const session = this.#swept[i]!
+  #sendRest(session: ThreadSession, slotMs: Ms, missed: number, isLeft: boolean): void {
     const { core, rtpSocket, rtcpSocket } = session
     try {
-      const length = isLeft ? core.tick(this.#calls.slotMs[i]!, this.#outgoing.slots[this.#filled]!) : 0
+      const length = isLeft ? core.tick(slotMs, this.#outgoing.slots[this.#filled]!) : 0
       if (length > 0) {
         this.#address(rtpSocket, length, core.ipv4, core.port)
-        this.#noteLateness(i, this.#io.now())
+        this.#noteLateness(session, slotMs, missed, this.#io.now())
       }
       const report = core.tickRtcp(this.#nowMs, this.#outgoing.slots[this.#filled]!)
       if (report > 0) this.#address(core.rtcpMux ? rtpSocket : rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
@@ -194,23 +242,8 @@ export class MediaThreadLoop {
     }
   }
 
-  /**
-   * Notes how late the packet of a swept session is sent. A slot that was missed counts as a packet that is late by as much for those
-   * who decide about new calls: otherwise a thread that leaves out packets would seem to be in time.
-   */
-  #noteLateness(i: number, nowMs: Ms): void {
-    const lateMs = nowMs - this.#calls.slotMs[i]!
-    this.#lateness.add(lateMs)
-    this.#recentLateness.add(lateMs)
-    const missed = this.#calls.missed[i]!
-    if (missed === 0) return
-    const ptimeMs = this.#swept[i]!.slot?.ptimeMs ?? DEFAULT_PTIME_MS
-    for (let k = Math.min(missed, MOST_MISSED); k > 0; k--) this.#recentLateness.add(lateMs + k * ptimeMs)
-  }
-
-  /** Null: the last value stays. */
-  #publishLateness(p99Ms: Ms | null): void {
-    if (p99Ms !== null) Atomics.store(this.#words, LATENESS_US, Math.round(p99Ms * 1000))
+  #noteLateness(session: ThreadSession, slotMs: Ms, missed: number, nowMs: Ms): void {
+    this.#lateness.note(nowMs - slotMs, missed, session.slot?.ptimeMs ?? DEFAULT_PTIME_MS)
   }
 
   #address(socket: number, length: number, ipv4: number, port: number): void {
@@ -334,6 +367,7 @@ export class MediaThreadLoop {
     })
     const pathId = this.#path.add(core, rtpSocket, rtcpSocket)
     const session: ThreadSession = { id, pathId, core, rtpSocket, rtcpSocket, slot: null }
+    this.#byPath[pathId] = session
     this.#place(session, DEFAULT_PTIME_MS)
     this.#sessions.set(id, session)
     this.#rtp.set(rtpSocket, session)
@@ -372,7 +406,9 @@ export class MediaThreadLoop {
 
   #place(session: ThreadSession, ptimeMs: Ms): void {
     if (session.slot !== null) this.#slots.remove(session.slot)
+    if (this.#turns !== null) this.#slots.pass(this.#turns.lastWake)
     session.slot = this.#slots.add(session, ptimeMs)
+    this.#turns?.place(session.pathId, session.slot)
   }
 
   #close(session: ThreadSession): void {
@@ -397,6 +433,7 @@ export class MediaThreadLoop {
     if (session.slot !== null) this.#slots.remove(session.slot)
     session.slot = null
     this.#path.remove(session.pathId)
+    this.#byPath[session.pathId] = null
     this.#sessions.delete(session.id)
     this.#rtp.delete(session.rtpSocket)
     this.#rtcp.delete(session.rtcpSocket)
@@ -405,20 +442,11 @@ export class MediaThreadLoop {
   }
 
   #statistics(): ThreadStatistics {
-    const late = this.#lateness
     const cpu = process.threadCpuUsage()
-    const sendLateness = {
-      count: late.count,
-      p50Ms: late.quantile(0.5),
-      p99Ms: late.quantile(0.99),
-      p999Ms: late.quantile(0.999),
-      maxMs: late.maxMs,
-    }
-    late.reset()
     return {
       sessions: this.#sessions.size,
-      wakes: this.#wakes,
-      sendLateness,
+      wakes: this.#wakes + (this.#turns?.wakes ?? 0),
+      sendLateness: this.#lateness.takeSummary(),
       cpuMs: (cpu.user + cpu.system) / 1000,
       eventLoopUtilization: this.#utilization(),
       packetIo: { ...this.#io.counters },
@@ -428,6 +456,7 @@ export class MediaThreadLoop {
 
   #utilization(): number {
     if (this.#io.kind === 'portable') return performance.eventLoopUtilization().utilization
-    return 1 - (this.#waitedMs + this.#idleMs) / (this.#io.now() - this.#gridStart)
+    const waitedMs = this.#waitedMs + (this.#turns?.waitedMs ?? 0)
+    return 1 - (waitedMs + this.#idleMs) / (this.#io.now() - this.#gridStart)
   }
 }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadOpus } from '../codec/opus.ts'
-import { makeMediaPath, makePacketIo, makeTransforms } from './choose-packet-io.ts'
+import { makeMediaPath, makePacketIo, makeTransforms, makeTurns } from './choose-packet-io.ts'
 import { MediaThreadLoop } from './media-thread-loop.ts'
 import { StallingPacketIo } from './stalling-packet-io.ts'
 import { raiseThreadPriority } from './thread-priority.ts'
@@ -13,11 +13,13 @@ await loadOpus()
 // Once the library is loaded: that computes for a tenth of a second, which must not go before the packets of other threads.
 raiseThreadPriority(packetIo)
 const io = makePacketIo(packetIo)
+const path = makeMediaPath(packetIo)
 await new MediaThreadLoop(
   stalls === null ? io : new StallingPacketIo(io, stalls),
   parentPort,
   bindAddress,
   words,
   makeTransforms(packetIo),
-  makeMediaPath(packetIo),
+  path,
+  stalls === null ? makeTurns(io, path) : null,
 ).run()

@@ -71,24 +71,33 @@ export class NativeMediaPath implements MediaPath {
       filled,
       this.#events,
     )
-    this.#report()
+    this.report()
     return after
   }
 
   receive(batch: PacketBatch, count: number, left: Uint8Array): number {
     const { bytes, length, socket, ipv4, port, arrivedAt } = batch
     const remaining = this.#path.receive(bytes, length, socket, ipv4, port, arrivedAt, count, left, this.#events)
-    this.#report()
+    this.report()
     return remaining
   }
 
   advance({ ids, left }: PathCalls, count: number, nowMs: Ms): number {
     const remaining = this.#path.advance(ids, count, nowMs, left, this.#events)
-    this.#report()
+    this.report()
     return remaining
   }
 
-  #report(): void {
+  /** For `NativeTurns`; its events are in `events`, which `report` passes on. */
+  get native(): NativePath {
+    return this.#path
+  }
+
+  get events(): Float64Array {
+    return this.#events
+  }
+
+  report(): void {
     const events = this.#events
     const count = events[0]!
     for (let i = 0; i < count; i++) {

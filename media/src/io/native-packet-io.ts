@@ -74,6 +74,29 @@ export interface NativePath {
     events: Float64Array,
   ): number
   advance(ids: Int32Array, count: number, nowMs: Ms, left: Uint8Array, events: Float64Array): number
+  /** The call's slots in the grid of `run`, each `periodWakes` from the last; 0: it has none. */
+  place(id: number, slot: number, periodWakes: number, nextWake: number): void
+  /** Wakes until JavaScript is wanted; see `NativeTurns`. */
+  run(
+    sockets: object,
+    state: Float64Array,
+    words: Int32Array,
+    bytes: Uint8Array,
+    length: Uint16Array,
+    socket: Int32Array,
+    ipv4: Uint32Array,
+    port: Uint16Array,
+    arrivedAt: Float64Array,
+    ids: Int32Array,
+    slotMs: Float64Array,
+    missed: Int32Array,
+    outcome: Int8Array,
+    events: Float64Array,
+    buckets: Uint32Array,
+    totals: Float64Array,
+    recentBuckets: Uint32Array,
+    recentTotals: Float64Array,
+  ): number
 }
 
 interface NativeSockets {
@@ -149,6 +172,11 @@ export class NativePacketIo implements PacketIo {
   readonly #sockets: NativeSockets
   readonly #counters = new Float64Array(4)
   #turnAt: Ms
+
+  /** What the native path sends and receives by. */
+  get sockets(): object {
+    return this.#sockets
+  }
 
   /** Throws `MediaError` "native_packet_io_unavailable". */
   constructor() {

@@ -69,7 +69,7 @@ export interface ThreadStatistics {
   readonly packetIoKind: PacketIo['kind']
 }
 
-interface LatenessSummary {
+export interface LatenessSummary {
   readonly count: number
   readonly p50Ms: Ms
   readonly p99Ms: Ms

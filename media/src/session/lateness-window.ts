@@ -8,7 +8,7 @@ const LEAST_PACKETS = 2500
 
 /** Lateness of sent packets in successive windows of 5 s, by which an engine decides whether it takes more calls. */
 export class LatenessWindow {
-  readonly #histogram = new LatenessHistogram()
+  readonly histogram = new LatenessHistogram()
   #endsAt: Ms
 
   constructor(nowMs: Ms) {
@@ -16,19 +16,19 @@ export class LatenessWindow {
   }
 
   add(lateMs: Ms): void {
-    this.#histogram.add(lateMs)
+    this.histogram.add(lateMs)
   }
 
   /** The p99 of the window that has just ended, 0 where it had fewer than 2,500 packets; null: the window goes on. */
   ended(nowMs: Ms): Ms | null {
     if (nowMs < this.#endsAt) return null
-    const p99 = this.#histogram.count < LEAST_PACKETS ? 0 : this.#histogram.quantile(0.99)
+    const p99 = this.histogram.count < LEAST_PACKETS ? 0 : this.histogram.quantile(0.99)
     this.reset(nowMs)
     return p99
   }
 
   reset(nowMs: Ms): void {
-    this.#histogram.reset()
+    this.histogram.reset()
     this.#endsAt = nowMs + WINDOW_MS
   }
 }

@@ -34,6 +34,11 @@ export class SendSlots<Owner> {
     return this.#count
   }
 
+  /** The slots up to `wake` were swept by another, the native path. */
+  pass(wake: number): void {
+    this.#lastWake = Math.max(this.#lastWake, wake)
+  }
+
   /** `ptimeMs` is 10 to 60 in steps of 10. The first slot comes after the wake that was last swept. */
   add(owner: Owner, ptimeMs: Ms): SendSlot<Owner> {
     const periodWakes = Math.round(ptimeMs / WAKE_MS)

@@ -46,6 +46,10 @@ Entry* MediaPath::of_socket(int32_t socket) const {
   return entry != nullptr && (entry->sockets[0] == socket || entry->sockets[1] == socket) ? entry : nullptr;
 }
 
+const Entry* MediaPath::likely_of_socket(int32_t socket) const {
+  return find(by_socket[static_cast<uint32_t>(socket) & (kSocketSlots - 1)] - 1);
+}
+
 int32_t MediaPath::vacant() {
   for (int32_t id = 0; id < capacity; id++) {
     if (entries[id] == nullptr) return id;
@@ -87,12 +91,28 @@ bool MediaPath::receive_one(Entry* entry, int32_t socket, const Arrival& arrival
   return done;
 }
 
-/** Begins to load what a packet of the call will need; the memory of many calls is larger than the processor's caches. */
+/** Begins to load what leads to the rest; the memory of many calls is larger than the processor's caches. */
+void prefetch_entry(const Entry* entry) {
+  if (entry != nullptr) prefetch(entry, sizeof *entry);
+}
+
+/** The same for what a packet of the call will need. */
 void prefetch_call(const Entry* entry) {
   if (entry == nullptr) return;
   const Call& call = entry->call;
   prefetch(call.page, offsetof(CallPage, seen));
-  prefetch(&call.page->opened, 2 * sizeof(WindowWords));
+  prefetch(&call.page->opened, sizeof(WindowWords));
+  prefetch(call.rings.header, kCacheLine);
+  if (call.is_recorded) prefetch(call.recording.header, kCacheLine);
+}
+
+/** The part of it that a packet which is sent needs. */
+void prefetch_sender(const Entry* entry) {
+  if (entry == nullptr) return;
+  const Call& call = entry->call;
+  prefetch(call.page, offsetof(CallPage, reception));
+  prefetch(&call.page->counters, sizeof(CounterWords));
+  prefetch(&call.page->sealed, sizeof(WindowWords));
   prefetch(call.rings.header, kCacheLine);
   if (call.is_recorded) prefetch(call.recording.header, kCacheLine);
 }
@@ -253,7 +273,8 @@ napi_value compose(napi_env env, napi_callback_info info) {
   if (!ok) return fail(env, "compose takes calls, a PacketBatch with room for them, and events");
   for (uint32_t i = from; i < until; i++) {
     const int32_t* later = static_cast<int32_t*>(ids) + i;
-    if (until - i > kFarAhead) prefetch_call(path->find(later[kFarAhead]));
+    if (until - i > kFurthestAhead) prefetch_entry(path->find(later[kFurthestAhead]));
+    if (until - i > kFarAhead) prefetch_sender(path->find(later[kFarAhead]));
     if (until - i > kAhead) prefetch_sent(path->find(later[kAhead]));
     const int32_t id = *later;
     const Entry* entry = path->find(id);
@@ -292,6 +313,7 @@ napi_value receive(napi_env env, napi_callback_info info) {
   path->polls++;
   int32_t remaining = 0;
   for (uint32_t i = 0; i < count; i++) {
+    if (count - i > kFurthestAhead) prefetch_entry(path->likely_of_socket(batch.socket[i + kFurthestAhead]));
     if (count - i > kFarAhead) prefetch_call(path->of_socket(batch.socket[i + kFarAhead]));
     if (count - i > kAhead) prefetch_received(path->of_socket(batch.socket[i + kAhead]));
     Entry* entry = path->of_socket(batch.socket[i]);

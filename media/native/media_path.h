@@ -8,7 +8,8 @@
 
 namespace parley {
 
-/** Calls ahead whose memory is loaded: in two steps, because the second one reads what the first one loads. */
+/** Calls ahead whose memory is loaded: in three steps, because each reads what the one before loads. */
+constexpr uint32_t kFurthestAhead = 8;
 constexpr uint32_t kFarAhead = 4;
 constexpr uint32_t kAhead = 2;
 /** SEND_SLOTS of send-slots.ts. */
@@ -62,6 +63,8 @@ struct MediaPath {
   ~MediaPath();
   Entry* find(int32_t id) const { return id >= 0 && id < capacity ? entries[id] : nullptr; }
   Entry* of_socket(int32_t socket) const;
+  /** The same without a look at the call, which may be another's or null. */
+  const Entry* likely_of_socket(int32_t socket) const;
   /** An id that no call has, or -1 when memory is short. */
   int32_t vacant();
   void hold(Entry* entry, Held which, napi_value value) const;
@@ -72,7 +75,9 @@ struct MediaPath {
   bool receive_one(Entry* entry, int32_t socket, const Arrival& arrival, Events* events) const;
 };
 
+void prefetch_entry(const Entry* entry);
 void prefetch_call(const Entry* entry);
+void prefetch_sender(const Entry* entry);
 void prefetch_sent(const Entry* entry);
 void prefetch_received(const Entry* entry);
 

@@ -114,7 +114,8 @@ size_t send_swept(const Turns& turns) {
   MediaPath& path = *turns.path;
   size_t left = 0;
   for (; path.cursor < path.swept_count && left < turns.room; path.cursor++) {
-    prefetch_call(swept_ahead(path, kFarAhead));
+    prefetch_entry(swept_ahead(path, kFurthestAhead));
+    prefetch_sender(swept_ahead(path, kFarAhead));
     prefetch_sent(swept_ahead(path, kAhead));
     const Swept& swept = path.swept[path.cursor];
     const Entry* entry = path.find(swept.id);
@@ -195,6 +196,7 @@ size_t receive_packets(const Turns& turns, Taken* memory, bool* is_more) {
         io.note_taken(io.found[i], false);
         continue;
       }
+      if (count - i > kFurthestAhead) prefetch_entry(turns.path->likely_of_socket(io.found[i + kFurthestAhead]));
       if (count - i > kFarAhead) prefetch_call(turns.path->of_socket(io.found[i + kFarAhead]));
       if (count - i > kAhead) prefetch_received(turns.path->of_socket(io.found[i + kAhead]));
       filled = receive_socket(turns, memory, io.found[i], i < repeated ? kBurst : kFewPackets, filled, &taken);
@@ -217,6 +219,7 @@ size_t advance_swept(const Turns& turns, double now) {
   MediaPath& path = *turns.path;
   size_t left = 0;
   for (; path.cursor < path.swept_count && left < turns.room; path.cursor++) {
+    prefetch_entry(swept_ahead(path, kFurthestAhead));
     prefetch_call(swept_ahead(path, kFarAhead));
     const Swept& swept = path.swept[path.cursor];
     const Entry* entry = path.find(swept.id);

@@ -15,7 +15,7 @@ const ARM64_LIBRARIES = '/usr/aarch64-linux-gnu'
 const QEMU = 'qemu-aarch64'
 const CONFORMANCE_MS = 3_600_000
 
-export interface PrebuiltManifest {
+interface PrebuiltManifest {
   /** Of the sources, see `hashOfSources`. */
   readonly sources: string
   readonly binaries: Readonly<Record<PrebuiltArch, PrebuiltBinary>>

@@ -31,7 +31,7 @@ describe('the benchmark of scripted callers', { timeout: 120_000 }, () => {
   it("a call goes on while a reversible action waits for the end of the caller's turn", async () => {
     const server = await calls.openServer()
     const line = { seed: 664_751_243, damage: { echo: { levelDb: -35, delayMs: 55 } } }
-    const { report } = await calls.run({ ...caseOf('en-12'), line }, server).finally(() => server.close())
+    const { report } = await calls.run({ ...caseOf('en-18'), line }, server).finally(() => server.close())
     expect(report.timeline).toContainEqual(expect.objectContaining({ action_id: 'register_patient', phase: 'started' }))
     expect(report.run.outcome).not.toBeNull()
   })

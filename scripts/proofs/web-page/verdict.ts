@@ -7,7 +7,7 @@ const STOPPED_MS = 300
 const LATER_MS = 400
 
 /** What one end of the calls measured, ms. */
-export interface EndMeasures {
+interface EndMeasures {
   readonly stopped_p50_ms: number
   readonly stopped_ms: readonly number[]
   readonly answered_p50_ms: number

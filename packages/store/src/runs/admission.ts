@@ -133,7 +133,7 @@ export async function admitBy(
 }
 
 /** Names a run and its time before it is admitted, so that its answer can be made before. */
-export interface NewRun {
+interface NewRun {
   readonly run_id: string
   readonly created_at: string
 }

@@ -54,7 +54,7 @@ export async function snapshotPending(tx: Queries, scope: Scope, runId: string, 
 }
 
 /** A webhook that waits for the run's representation, and that representation. */
-export interface PendingSnapshot {
+interface PendingSnapshot {
   /** int8 as text. */
   readonly outbox_id: string
   readonly run: RunRow | null

@@ -63,6 +63,8 @@ export class AudioHarness {
   isSuccessorAbandoned = false
   report: CallReport | null = null
   handler: VoiceConversation | null = null
+  /** The agent's end of the call. */
+  leg: CallLeg | null = null
   call: Call | null = null
   #answers: ModelAnswer[]
 
@@ -142,6 +144,7 @@ export class AudioHarness {
 
   #createHandler(leg: CallLeg, plan: Plan, options: HarnessOptions): void {
     const { time } = this.line
+    this.leg = leg
     const call = new Call({
       leg,
       time,

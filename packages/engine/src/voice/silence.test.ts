@@ -1,7 +1,7 @@
 import type { Draft } from '@parley/flow'
 import { type Ms, msToSamples, NARROWBAND } from '@parley/kernel'
 import type { GenerationEvent, LanguageModel, SpeechToText, TextToSpeech } from '@parley/providers'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { AudioHarness, find, type HarnessOptions } from '../testing/audio-harness.ts'
 import { FingerprintVoice } from '../testing/scripted-speech.ts'
 
@@ -304,6 +304,15 @@ describe('services that stall', () => {
     on.says('help me please')
     await on.until(() => on.timeline('silence').length > 0, 6000, 'breach')
     expect(on.timeline('silence')[0]).toMatchObject({ stage, duration_ms: 2000 })
+  })
+
+  it('the stage of a silence is the network while audio that the voice delivered is not sent', async () => {
+    const on = await open({ agent: { model: slowModel(() => call!, [0], speech), asksAhead: false } })
+    await on.until(() => on.timeline('utterance').length >= 1, 12_000, 'greeted')
+    vi.spyOn(on.leg!, 'play').mockImplementation(() => on.leg!.played())
+    on.says('help me please')
+    await on.until(() => on.timeline('silence').length > 0, 6000, 'breach')
+    expect(on.timeline('silence')[0]).toMatchObject({ stage: 'network', duration_ms: 2000 })
   })
 
   it('the voice of last resort says the holding line when the agent’s voice is mute', async () => {

@@ -200,7 +200,8 @@ export class SpeechOutput {
   onProgress(event: LegEvent & { type: 'play-progress' }): void {
     this.#playout.onProgress(event)
     this.#noteStart()
-    if (this.#playout.played() >= this.#playout.end) this.#setSounding(false)
+    // Enqueued audio is no sound yet: a line that does not send it is silent to the caller.
+    if (!this.#playout.paused) this.#setSounding(this.#playout.played() < this.#playout.end)
     if (this.#hasRoom) this.#room?.resolve()
     this.#settle()
   }
@@ -299,7 +300,6 @@ export class SpeechOutput {
         sentence.words.push(...words)
         if (samples.length === 0) continue
         this.#playout.enqueue(samples)
-        this.#setSounding(true)
         this.#setSpeaking(true)
         sentence.samples += samples.length
       }
@@ -342,7 +342,6 @@ export class SpeechOutput {
       if (this.busy) return
       if (samples.length === 0) continue
       this.#playout.enqueue(samples)
-      this.#setSounding(true)
     }
   }
 

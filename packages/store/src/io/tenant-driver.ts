@@ -56,8 +56,6 @@ export function queriesOn(connection: DatabaseConnection): Kysely<Schema> {
 
 /**
  * Settings of every session. Tables are found by the search path: naming the schema in each query would clone the query each time.
- * Temporary tables, which Postgres otherwise searches first, come last. Transactions of one round trip have no BEGIN that says what they
- * are, so that the session does.
+ * Temporary tables, which Postgres otherwise searches first, come last.
  */
-export const SESSION =
-  '-c TimeZone=UTC -c DateStyle=ISO -c search_path=parley,pg_temp -c default_transaction_isolation=read\\ committed -c default_transaction_read_only=off'
+export const SESSION = '-c TimeZone=UTC -c DateStyle=ISO -c search_path=parley,pg_temp'

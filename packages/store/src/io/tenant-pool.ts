@@ -40,17 +40,12 @@ export class TenantPool {
       options: SESSION,
       types: valueParsers,
       verify: (client, done) => {
-        client.query(APP_ROLE_FACTS).then(
-          ({ rows }) => {
-            try {
-              assertAppRole(login, rows[0])
-              done()
-            } catch (error) {
-              done(error as Error)
-            }
-          },
-          error => done(error),
-        )
+        const verified = async () => {
+          await client.query(TRANSACTIONS)
+          const { rows } = await client.query(APP_ROLE_FACTS)
+          assertAppRole(login, rows[0])
+        }
+        verified().then(() => done(), done)
       },
     })
     // A broken idle connection is replaced; on a borrowed one the query rejects.
@@ -115,6 +110,12 @@ export class TenantPool {
     }
   }
 }
+
+/**
+ * What a transaction of one round trip is, which has no BEGIN to say so, whatever the database's own defaults are. No option of the
+ * connection: its value has a space, which not every server and pooler understands there.
+ */
+const TRANSACTIONS = 'set session characteristics as transaction isolation level read committed, read write'
 
 function giveBack(client: PoolClient, failure: unknown): void {
   const isBroken = failure !== undefined && (!isAnswer(failure) || isStalePlan(failure))

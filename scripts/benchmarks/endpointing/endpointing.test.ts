@@ -28,13 +28,13 @@ describe('the endpointing benchmark', () => {
   )
 
   it.each(lines.map(line => [name(line), line] as const))(
-    'with a known question endpointing in %s cuts off fewer callers and waits no longer',
+    'a known question saves 4 in 10 cut-offs of endpointing in %s, and lengthens its mean wait by at most 30 ms',
     (_, line) => {
       const unknown = measureEndpointing({ ...conditions, ...line })
       const known = measureEndpointing({ ...conditions, ...line, knowsQuestion: true })
-      expect(known.pauses_cut).toBeLessThan(unknown.pauses_cut)
+      expect(known.pauses_cut).toBeLessThan(0.6 * unknown.pauses_cut)
       expect(known.pauses_cut).toBeLessThanOrEqual(line.punctuation ? 0.03 : 0.085)
-      expect(known.wait_mean_ms).toBeLessThanOrEqual(unknown.wait_mean_ms + 10)
+      expect(known.wait_mean_ms).toBeLessThanOrEqual(unknown.wait_mean_ms + 30)
     },
   )
 

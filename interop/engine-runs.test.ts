@@ -394,7 +394,7 @@ it('a draining engine continues live calls, begins no run and refuses new caller
   const late = await dialled(ANSWERS)
   const caller = await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: OWN })
   await caller.ended
-  expect(ended.size).toBe(0)
+  await vi.waitFor(() => expect([...ended.values()]).toMatchObject([{ state: 'rejected', direction: 'inbound' }]))
   await test.database.transaction(scope, tx => cancelRun(tx, scope, runId))
   await drained
   expect(ended.has(runId)).toBe(true)

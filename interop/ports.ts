@@ -19,16 +19,16 @@ const SLOTS = 80
 const WORKERS = 4
 const worker = Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS
 
-const taken = new Set<number>()
+/** The slots of this worker, the longest unused one first: test files that follow each other in one process share them. */
+const slots = Array.from({ length: SLOTS / WORKERS }, (_, turn) => turn * WORKERS + worker)
+// Tests that run at the same time in other processes begin elsewhere.
+slots.push(...slots.splice(0, Math.floor(Math.random() * slots.length)))
 
-/** Ports that are free right now; one process never gets the same ones twice. */
+/** Ports that are free right now; one process gets the same ones again only after all others. */
 export async function freePeerPorts(): Promise<PeerPorts> {
-  const turns = SLOTS / WORKERS
-  const start = Math.floor(Math.random() * turns)
-  for (let i = 0; i < turns; i++) {
-    const slot = ((start + i) % turns) * WORKERS + worker
-    if (taken.has(slot)) continue
-    taken.add(slot)
+  for (let i = 0; i < slots.length; i++) {
+    const slot = slots.shift()!
+    slots.push(slot)
     const ports = { tls: SIP_BASE + 4 * slot + 1, control: SIP_BASE + 4 * slot + 2, rtp: RTP_BASE + RTP_RANGE * slot }
     const tcp = [ports.tls, ports.tls - 1, ports.control]
     const udp = [ports.tls - 1, ports.control, ports.rtp, ports.rtp + 1, ports.rtp + 2, ports.rtp + 3]

@@ -231,7 +231,7 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: ['/fixtures/', '^console/dist/', '^node_modules/\\.'] },
+    exclude: { path: ['/fixtures/', '^(console|packages/web)/dist/', '^node_modules/\\.'] },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],

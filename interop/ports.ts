@@ -14,14 +14,17 @@ const RTP_RANGE = 100
 /** Below the range that the kernel picks outgoing ports from, above the engine's default RTP ports. */
 const SIP_BASE = 20_000
 const RTP_BASE = 22_000
-const SLOTS = 80
-/** Each test file that runs at the same time has its own slot of ports, because a port found free is bound only seconds later. */
-const WORKERS = 4
+const SLOTS = 100
+/**
+ * Test files that run at the same time have slots of their own, because a port found free is bound only seconds later: two groups of
+ * five workers (vitest.config.ts).
+ */
+const WORKERS = 10
 const worker = Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS
 
 /** The slots of this worker, the longest unused one first: test files that follow each other in one process share them. */
 const slots = Array.from({ length: SLOTS / WORKERS }, (_, turn) => turn * WORKERS + worker)
-// Tests that run at the same time in other processes begin elsewhere.
+// Another run on the same machine begins elsewhere.
 slots.push(...slots.splice(0, Math.floor(Math.random() * slots.length)))
 
 /** Ports that are free right now; one process gets the same ones again only after all others. */
@@ -40,7 +43,7 @@ export async function freePeerPorts(): Promise<PeerPorts> {
 
 /** RTP ports for 150 calls, below those of the peers. */
 export function manyRtpPorts(): string {
-  const base = 12_000 + 600 * (worker + WORKERS * (process.pid % 2))
+  const base = 12_000 + 600 * worker
   return `${base}-${base + 599}`
 }
 

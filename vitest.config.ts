@@ -177,8 +177,6 @@ export default defineConfig({
           include: WHOLE,
           exclude: NEVER,
           maxWorkers: WHOLE_WORKERS,
-          // Each of these files loads half of the rooms, which takes a second of a processor.
-          isolate: false,
           sequence: { groupOrder: 2 },
         },
       },
@@ -189,7 +187,6 @@ export default defineConfig({
           include: REAL_TIME,
           exclude: [...NEVER, ...WHOLE, ...ALONE],
           maxWorkers: 3,
-          isolate: false,
           sequence: { groupOrder: 3 },
         },
       },

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { monoWav } from '../../../interop/wav-file.ts'
 import { calleeAudio } from './callee-audio.ts'
 import type { CallSpec } from './manifest.ts'
 
@@ -8,7 +9,6 @@ const MANIFEST = 'manifest.jsonl'
 
 const RATE = 8000
 const MS = RATE / 1000
-const HEADER_BYTES = 44
 
 /** One line of the manifest. Times are ms since the answer, at which the audio begins. */
 interface WrittenCall extends Omit<CallSpec, 'voice' | 'early' | 'parts'> {
@@ -37,7 +37,7 @@ export async function writeCalls(
     const { early: _early, parts: _parts, voice, ...facts } = spec
     const { samples, answeredMs, firstSoundMs, beepEndMs, words } = await calleeAudio(spec)
     const file = `${spec.id}.wav`
-    writeFileSync(join(directory, file), wavOf(samples.subarray(Math.round(answeredMs * MS))))
+    writeFileSync(join(directory, file), monoWav(samples.subarray(Math.round(answeredMs * MS)), RATE))
     const since = (ms: number) => Math.round(ms - answeredMs)
     lines.push({
       ...facts,
@@ -54,23 +54,4 @@ export async function writeCalls(
     ['file,class', ...lines.map(line => `${line.file},${line.class}`), ''].join('\n'),
   )
   writeFileSync(join(directory, MANIFEST), lines.map(line => `${JSON.stringify(line)}\n`).join(''))
-}
-
-/** A WAV file of one channel, 16-bit linear. */
-function wavOf(samples: Int16Array): Buffer {
-  const data = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)
-  const header = Buffer.alloc(HEADER_BYTES)
-  header.write('RIFF', 0, 'latin1')
-  header.writeUInt32LE(HEADER_BYTES - 8 + data.length, 4)
-  header.write('WAVEfmt ', 8, 'latin1')
-  header.writeUInt32LE(16, 16)
-  header.writeUInt16LE(1, 20)
-  header.writeUInt16LE(1, 22)
-  header.writeUInt32LE(RATE, 24)
-  header.writeUInt32LE(2 * RATE, 28)
-  header.writeUInt16LE(2, 32)
-  header.writeUInt16LE(16, 34)
-  header.write('data', 36, 'latin1')
-  header.writeUInt32LE(data.length, 40)
-  return Buffer.concat([header, data])
 }

@@ -115,14 +115,12 @@ export class DatagramChannel {
     budget.droppedBefore(this.#thinned.count(address) - 1)
     if (!budget.admits(address, time.now()) || isKeepAlive(bytes)) return
     const flow = this.#flows.flow(address, port, 'accepted')
-    inbox.put({ type: 'message', flow, result: parseDatagram(bytes, messageLimits) })
+    if (isStun(bytes)) inbox.put({ type: 'stun', flow, bytes })
+    else inbox.put({ type: 'message', flow, result: parseDatagram(bytes, messageLimits) })
   }
 }
 
-/**
- * Nothing, or CR and LF only: sent to keep a binding open, not answered on UDP. STUN, whose first two bits are 0 as in no SIP
- * message, is what registrars answer our keep-alives with.
- */
+/** Nothing, or CR and LF only: sent to keep a binding open, not answered on UDP. */
 function isKeepAlive(bytes: Uint8Array): boolean {
-  return bytes.every(byte => byte === 13 || byte === 10) || isStun(bytes)
+  return bytes.every(byte => byte === 13 || byte === 10)
 }

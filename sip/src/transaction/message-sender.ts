@@ -1,6 +1,7 @@
 import type { Ms, Time } from '@parley/kernel'
 import type { SipMessage } from '../message/message.ts'
 import { serialise } from '../message/serialise.ts'
+import { stunTransaction } from '../transport/stun.ts'
 import { TargetHealth } from '../transport/target-health.ts'
 import type { Flow, NextHop, SipTransport, Target, TransportInput, TransportName } from '../transport/transport.ts'
 
@@ -23,6 +24,8 @@ export class MessageSender {
   readonly #time: Time
   readonly #sends = new Map<number, SendOutcome>()
   readonly #resolves = new Map<number, (targets: readonly Target[]) => void>()
+  /** Called with the flow and the answer to the STUN request of a transaction. */
+  readonly #stunAnswers = new Map<string, (flow: Flow, bytes: Uint8Array) => void>()
   /** Stream flows only: a UDP flow has no end, so remembering them would grow with every address that ever sent. */
   readonly #live = new Set<string>()
   #nextId = 1
@@ -50,6 +53,13 @@ export class MessageSender {
     const sendId = this.#nextId++
     this.#sends.set(sendId, outcome)
     this.#transport.submit({ type: 'send', sendId, to: destination, bytes })
+  }
+
+  /** Calls `onAnswer` with what arrives in the transaction of this STUN request. Returns a function that ends the wait. */
+  awaitStun(request: Uint8Array, onAnswer: (flow: Flow, bytes: Uint8Array) => void): () => void {
+    const transaction = stunTransaction(request)
+    this.#stunAnswers.set(transaction, onAnswer)
+    return () => this.#stunAnswers.delete(transaction)
   }
 
   /** On this connection something is sent every `withinMs` at least, a keep-alive where there is nothing else. */
@@ -88,6 +98,9 @@ export class MessageSender {
     switch (input.type) {
       case 'message':
         this.#note(input.flow)
+        return
+      case 'stun':
+        this.#stunAnswers.get(stunTransaction(input.bytes))?.(input.flow, input.bytes)
         return
       case 'sent': {
         this.#note(input.flow)
@@ -129,6 +142,7 @@ export class MessageSender {
     const resolves = [...this.#resolves.values()]
     this.#sends.clear()
     this.#resolves.clear()
+    this.#stunAnswers.clear()
     for (const outcome of sends) outcome.failed('shutdown', 'the user agent was closed')
     for (const done of resolves) done([])
   }

@@ -35,6 +35,8 @@ export interface Target extends SocketAddress {
 /** Events from the transport layer to the user agent. */
 export type TransportInput =
   | { readonly type: 'message'; readonly flow: Flow; readonly result: ParseResult }
+  /** STUN on a UDP flow: what a registrar answers a keep-alive with (RFC 5626 section 4.4.2). */
+  | { readonly type: 'stun'; readonly flow: Flow; readonly bytes: Uint8Array }
   /** `sendId` of the send that led to this flow (a fresh connection, or a reused one), before any message on it. */
   | { readonly type: 'sent'; readonly sendId: number; readonly flow: Flow }
   /** Connect, TLS or write failed; `code` is "refused", "timeout", "tls_identity", "closed", "too_many_connections", … */

@@ -1,5 +1,6 @@
 import type { Ms, Time } from '@parley/kernel'
 import { parseDatagram } from '../message/parse-datagram.ts'
+import { isStun } from '../transport/stun.ts'
 import type {
   Flow,
   NextHop,
@@ -135,7 +136,8 @@ export class VirtualTransport implements SipTransport {
 
   receiveDatagram(from: SocketAddress, port: number, bytes: Uint8Array): void {
     if (!this.#listens.includes('udp') || port !== PORTS.udp) return
-    this.#tell({ type: 'message', flow: this.#udpFlow(from, 'accepted'), result: parseDatagram(bytes) })
+    const flow = this.#udpFlow(from, 'accepted')
+    this.#tell(isStun(bytes) ? { type: 'stun', flow, bytes } : { type: 'message', flow, result: parseDatagram(bytes) })
   }
 
   #udpFlow(remote: SocketAddress, origin: Flow['origin']): Flow {

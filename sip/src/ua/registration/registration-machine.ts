@@ -23,7 +23,7 @@ export type RegistrationInput =
     }
   /** No final response. */
   | { readonly type: 'failed' }
-  /** The connection of the registration closed. */
+  /** The connection of the registration closed, or its path over UDP no longer leads to us. */
   | { readonly type: 'flow-lost' }
   /** The time of the last `wait` has come. */
   | { readonly type: 'due' }

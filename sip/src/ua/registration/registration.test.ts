@@ -9,6 +9,14 @@ import type { RegistrationOptions, RegistrationStatus } from './registration.ts'
 
 const INSTANCE = '00000000-0000-4000-8000-000000000001'
 
+/** A success response to a STUN binding request that came from this address, port 5060 (RFC 8489 section 14.2). */
+function seenAs(request: Uint8Array, address: string): Uint8Array {
+  const mask = request.subarray(4, 8)
+  const masked = address.split('.').map((part, i) => Number(part) ^ mask[i]!)
+  const port = [(5060 >> 8) ^ mask[0]!, (5060 & 255) ^ mask[1]!]
+  return Uint8Array.from([1, 1, 0, 12, ...request.subarray(4, 20), 0, 0x20, 0, 8, 0, 1, ...port, ...masked])
+}
+
 const contactOf = ({ contact }: SipRequest): NameAddr => (contact as readonly NameAddr[])[0]!
 
 /** A user agent that registers at a scripted registrar. */
@@ -219,6 +227,8 @@ describe('keep-alives of a registration (RFC 5626 section 4.4)', () => {
     registering.respond = () => ({ status: 200, reply: { headers: [['Expires', '600'], ...headers] } })
     const sent: { readonly at: number; readonly bytes: Buffer }[] = []
     const asked: number[] = []
+    registering.registrar.onStun = (bytes, flow) =>
+      registering.registrar.sendBytes(seenAs(bytes, '192.0.2.1'), { flow })
     const { submit } = pair.a.transport
     pair.a.transport.submit = output => {
       if (output.type === 'keep-within') asked.push(output.withinMs)
@@ -256,6 +266,86 @@ describe('keep-alives of a registration (RFC 5626 section 4.4)', () => {
       expect(gap).toBeGreaterThanOrEqual(8000)
       expect(gap).toBeLessThanOrEqual(10_000)
     }
+  })
+
+  it('a registrar that answers STUN with the same address again and again is not registered at between two refreshes', () => {
+    const { registering, sent } = keepAlives('udp', [['Require', 'outbound']])
+    const before = registering.requests.length
+    registering.pair.time.advance(170_000)
+    expect(registering.requests).toHaveLength(before)
+    expect(sent.length).toBeGreaterThanOrEqual(10)
+    expect(registering.registration.status.state).toBe('registered')
+  })
+
+  it('a registrar that sees us at another address is registered at again at once', () => {
+    const { registering } = keepAlives('udp', [['Require', 'outbound']])
+    const { registrar, registration, pair } = registering
+    const before = registering.requests.length
+    registrar.onStun = (bytes, flow) => registrar.sendBytes(seenAs(bytes, '192.0.2.2'), { flow })
+    pair.time.advance(30_000)
+    expect(registering.requests).toHaveLength(before + 1)
+    expect(registering.changes.map(({ detail }) => detail)).toContain('the registrar sees us at another address')
+    expect(registration.status.state).toBe('registered')
+    // The new address is the one that the binding was made from.
+    pair.time.advance(60_000)
+    expect(registering.requests).toHaveLength(before + 1)
+  })
+
+  it('a registrar that stops answering STUN is asked seven times in 39.5 s, then registered at again', () => {
+    const { registering, sent } = keepAlives('udp', [['Require', 'outbound']])
+    const { registrar, pair } = registering
+    const before = registering.requests.length
+    registrar.onStun = () => {}
+    sent.length = 0
+    pair.time.advance(29_000 + 39_500 + 200)
+    const [first, ...more] = sent.slice(0, 7)
+    expect(more.map(({ at }) => at - first!.at)).toEqual([500, 1500, 3500, 7500, 15_500, 31_500])
+    for (const { bytes } of more) expect(bytes).toEqual(first!.bytes)
+    expect(registering.requests).toHaveLength(before + 1)
+    expect(registering.changes.map(({ detail }) => detail)).toContain('the registrar stopped answering keep-alives')
+  })
+
+  it('a registrar that never answered STUN is not registered at again for it', () => {
+    const registering = new Registering({ registrar: { ...sipUri('', 'sbc.test', 'udp'), user: undefined } })
+    registering.respond = () => ({
+      status: 200,
+      reply: {
+        headers: [
+          ['Expires', '600'],
+          ['Require', 'outbound'],
+        ],
+      },
+    })
+    registering.pair.time.advance(310_000)
+    expect(registering.requests).toHaveLength(2)
+    registering.pair.time.advance(280_000)
+    expect(registering.requests).toHaveLength(2)
+  })
+
+  it('a registrar that answers STUN with an error is registered at again', () => {
+    const { registering } = keepAlives('udp', [['Require', 'outbound']])
+    const { registrar, pair } = registering
+    const before = registering.requests.length
+    registrar.onStun = (bytes, flow) =>
+      registrar.sendBytes(Uint8Array.from([1, 0x11, 0, 0, ...bytes.subarray(4, 20)]), { flow })
+    pair.time.advance(30_000)
+    expect(registering.requests).toHaveLength(before + 1)
+  })
+
+  it("an answer from elsewhere than the registrar, or with another transaction, says nothing of the registration's path", () => {
+    const { registering } = keepAlives('udp', [['Require', 'outbound']])
+    const { registrar, pair } = registering
+    const stranger = new ScriptedPeer(pair.network, '10.0.0.66', 'stranger.test')
+    const before = registering.requests.length
+    registrar.onStun = (bytes, flow) => {
+      stranger.sendBytes(seenAs(bytes, '192.0.2.66'), { address: pair.a.transport.address, transport: 'udp' })
+      const other = Uint8Array.from(bytes)
+      other[19]! ^= 1
+      registrar.sendBytes(seenAs(other, '192.0.2.66'), { flow })
+      registrar.sendBytes(seenAs(bytes, '192.0.2.1'), { flow })
+    }
+    pair.time.advance(170_000)
+    expect(registering.requests).toHaveLength(before)
   })
 
   it('a registrar cannot ask for more than a keep-alive every 4 s', () => {

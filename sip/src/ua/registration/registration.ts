@@ -100,7 +100,7 @@ export class Registration {
       ['Supported', 'path, outbound'],
     ])
     this.#identity = identityOf(ctx, this.#call)
-    this.#keepAlive = new FlowKeepAlive(ctx)
+    this.#keepAlive = new FlowKeepAlive(ctx, why => this.#loseFlow(why))
     this.#sequence = this.#template.cseq.sequence
     ctx.time.at(ctx.time.now(), () => this.#handle({ type: 'start' }))
   }
@@ -242,12 +242,17 @@ export class Registration {
     if (this.#machine.isOver || flow === undefined || flow.transport === 'udp') return
     this.#flowTimer = time.at(time.now() + FLOW_CHECK_MS, () => {
       if (this.#flow?.id !== flow.id) return
-      if (layer.sender.isLiveStream(flow)) return this.#watchFlow()
-      this.#flow = undefined
-      this.#keepAlive.stop()
-      this.#detail = 'the connection to the registrar closed'
-      this.#handle({ type: 'flow-lost' })
+      if (layer.sender.isLiveStream(flow)) this.#watchFlow()
+      else this.#loseFlow('the connection to the registrar closed')
     })
+  }
+
+  /** RFC 5626 section 4.4.1, 4.4.2: the binding is made anew. */
+  #loseFlow(why: string): void {
+    this.#flow = undefined
+    this.#keepAlive.stop()
+    this.#detail = why
+    this.#handle({ type: 'flow-lost' })
   }
 
   #end(): void {

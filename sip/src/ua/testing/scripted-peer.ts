@@ -22,6 +22,8 @@ export class ScriptedPeer {
   readonly host: string
   /** Called for every message; may reply. */
   onMessage: (message: SipMessage, flow: Flow) => void = () => {}
+  /** Called for every STUN message; may answer. */
+  onStun: (bytes: Uint8Array, flow: Flow) => void = () => {}
   readonly #encoder = new TextEncoder()
   #sendId = 1
 
@@ -29,6 +31,7 @@ export class ScriptedPeer {
     this.host = host
     this.transport = network.element({ address, host, ...(listens && { listens }) })
     this.transport.onInput((input: TransportInput) => {
+      if (input.type === 'stun') this.onStun(input.bytes, input.flow)
       if (input.type !== 'message' || !input.result.ok) return
       this.heard.push({ message: input.result.message, flow: input.flow })
       this.onMessage(input.result.message, input.flow)

@@ -8,6 +8,7 @@ import { LiveKitServer, requireRoomLibrary } from '@parley/webrtc'
 import { addressesOf } from './addresses-of.ts'
 import { endpointOptions } from './endpoint-options.ts'
 import type { Settings } from './environment.ts'
+import type { EnvironmentServices } from './environment-services.ts'
 import { describeEvent } from './event-lines.ts'
 import { HepExport } from './hep-export.ts'
 import { type ProcessIdentity, watchIdentity } from './identity.ts'
@@ -25,6 +26,7 @@ import { engineIceServers } from './turn-settings.ts'
 interface EngineRoleParts {
   readonly state: ProcessState
   readonly services: Services
+  readonly environmentServices: EnvironmentServices
   readonly agents: RunAgents
   readonly identity: ProcessIdentity
   readonly runQueue: RunQueue
@@ -93,7 +95,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
   })
   const { captureServer } = settings
   const hep = captureServer === null ? null : new HepExport({ server: captureServer, time: systemTime, onProblem })
-  await prepareAgents({ database, services, time: systemTime, onProblem })
+  await prepareAgents({ database, environmentServices: parts.environmentServices, time: systemTime, onProblem })
   const runs = await RunEngine.start({
     database,
     bus,

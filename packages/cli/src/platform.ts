@@ -173,10 +173,10 @@ async function startRoles(
   }
 }
 
-async function prepare({ state, services }: SharedParts): Promise<void> {
+async function prepare({ state, environmentServices }: SharedParts): Promise<void> {
   const { database } = state
   const { prepareAgents } = await import('./prepare-agents.ts')
-  return prepareAgents({ database, services, time: systemTime, onProblem: problemLines('engine') })
+  return prepareAgents({ database, environmentServices, time: systemTime, onProblem: problemLines('engine') })
 }
 
 /** Serves health and metrics in a process without the API. */

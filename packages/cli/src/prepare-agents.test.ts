@@ -16,7 +16,7 @@ const FLOW = {
 let test: TestDatabase
 let spoken: string[]
 let problems: string[]
-let warmed: number
+let warmed: unknown[]
 let tenant: string
 beforeAll(async () => {
   test = await testDatabase()
@@ -49,7 +49,7 @@ afterAll(() => test?.close())
 beforeEach(() => {
   spoken = []
   problems = []
-  warmed = 0
+  warmed = []
 })
 
 function voiceWith(changes: Partial<TextToSpeech> = {}): TextToSpeech {
@@ -67,12 +67,14 @@ function voiceWith(changes: Partial<TextToSpeech> = {}): TextToSpeech {
 const prepare = (voice: TextToSpeech, time: Time = systemTime) =>
   prepareAgents({
     database: test.database,
-    services: {
-      isOnThisMachine: id => id === 'local/flite',
-      voiceOf: () => ({ voice, voiceId: null }),
-      warmModel: () => {
-        warmed++
-      },
+    environmentServices: {
+      of: async () => ({
+        isOnThisMachine: id => id === 'local/flite',
+        voiceOf: () => ({ voice, voiceId: null }),
+        warm: async plan => {
+          warmed.push(plan.providers)
+        },
+      }),
     },
     time,
     onProblem: (what, error) => void problems.push(`${what}: ${error}`),
@@ -81,7 +83,7 @@ const prepare = (voice: TextToSpeech, time: Time = systemTime) =>
 it('each agent that answers a number speaks its opening once', async () => {
   await prepare(voiceWith())
   expect(spoken).toEqual(['Welcome.'])
-  expect(warmed).toBe(1)
+  expect(warmed).toHaveLength(1)
   expect(problems).toEqual([])
 })
 
@@ -102,14 +104,28 @@ it('an agent that called people in the last day is prepared as well, one that ca
     )
     await test.owner.query(
       `insert into parley.runs
-         (tenant_id, agent_id, version, channel, mode, state, trigger, test, created_at, dynamic_variables, can_dial, notifies)
-       values ($1, 'greeter', $2, $3, $4, 'completed', '{}', false, now() - $5::interval, '{}', true, false)`,
-      [tenant, versions[i], i === 2 ? 'cloud' : 'phone', i === 2 ? 'chat' : 'outbound', i === 1 ? '2 days' : '1 hour'],
+         (tenant_id, agent_id, version, channel, mode, state, trigger, test, created_at, dynamic_variables, can_dial, notifies, trunk_id)
+       values ($1, 'greeter', $2, $3, $4, 'completed', '{}', false, now() - $5::interval, '{}', true, false, $6)`,
+      [
+        tenant,
+        versions[i],
+        i === 2 ? 'cloud' : 'phone',
+        i === 2 ? 'chat' : 'outbound',
+        i === 1 ? '2 days' : '1 hour',
+        i === 2 ? null : 'carrier',
+      ],
     )
   }
   await prepare(voiceWith())
   expect(spoken).toEqual(['Welcome.', 'I call you.'])
-  expect(warmed).toBe(2)
+  // Both have the same services.
+  expect(warmed).toHaveLength(1)
+  // Its environment need not take calls.
+  spoken = []
+  await test.owner.query('update parley.trunks set inbound = false where tenant_id = $1', [tenant])
+  await prepare(voiceWith())
+  expect(spoken).toEqual(['I call you.'])
+  await test.owner.query('update parley.trunks set inbound = true where tenant_id = $1', [tenant])
   await test.owner.query('delete from parley.runs where tenant_id = $1', [tenant])
 })
 
@@ -125,6 +141,30 @@ it('an agent on a trunk with G.722 speaks its opening at 8 and at 16 kHz, if its
   await prepare(voiceWith())
   expect(spoken).toEqual(['Welcome.'])
   await setCodecs(['PCMU'])
+})
+
+it('services that do not answer delay a start by 10 s at most', async () => {
+  const time = new VirtualTime()
+  let isAsked = false
+  const hanging = {
+    warm: () => new Promise<void>(() => {}),
+    isOnThisMachine: () => false,
+    voiceOf: () => ({}) as never,
+  }
+  const prepared = prepareAgents({
+    database: test.database,
+    environmentServices: {
+      of: async () => {
+        isAsked = true
+        return hanging
+      },
+    },
+    time,
+    onProblem: () => {},
+  })
+  await expect.poll(() => isAsked).toBe(true)
+  time.advance(10_000)
+  await prepared
 })
 
 it('a voice that is billed speaks nothing before the first call', async () => {

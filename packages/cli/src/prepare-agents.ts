@@ -11,17 +11,19 @@ const MAX_AGENTS = 50
 const NUMBERS_PER_TRUNK = 50
 const WITHIN_MS: Ms = 10_000
 
+type PreparingServices = Pick<Services, 'isOnThisMachine' | 'voiceOf' | 'warm'>
+
 interface PrepareAgentsParts {
   readonly database: Pick<Database, 'within' | 'telephony'>
-  readonly services: Pick<Services, 'isOnThisMachine' | 'voiceOf' | 'warmModel'>
+  readonly environmentServices: { of(scope: Scope): Promise<PreparingServices> }
   readonly time: Time
   readonly onProblem: (what: string, error: unknown) => void
 }
 
 /**
- * Prepares the agents that answer numbers, and those that called people in the last day: connects to their models, and speaks their
- * openings where the voice runs on this machine. The first call after a start then waits neither for a library to load nor for its
- * greeting to be rendered, in the formats of its trunks' codecs. Resolves after 10 s at the latest; never rejects.
+ * Prepares the agents that answer numbers, and those that called people in the last day, of any environment: reaches their recognisers,
+ * voices and models, and speaks their openings where the voice runs on this machine. The first call after a start then waits neither for a
+ * library to load nor for its greeting to be rendered, in the formats of its trunks' codecs. Resolves after 10 s at the latest; never rejects.
  */
 export async function prepareAgents(parts: PrepareAgentsParts): Promise<void> {
   const { time, onProblem } = parts
@@ -38,49 +40,57 @@ export async function prepareAgents(parts: PrepareAgentsParts): Promise<void> {
   timer.cancel()
 }
 
-async function prepareAll({ database, services }: PrepareAgentsParts, signal: AbortSignal): Promise<void> {
+async function prepareAll({ database, environmentServices }: PrepareAgentsParts, signal: AbortSignal): Promise<void> {
+  /** By environment and services: agents share connections. */
+  const warmed = new Map<string, Promise<void>>()
   // A call reports a service that is not ready. Other texts of an agent are rendered at its first call: all texts of all agents
   // would delay that call.
   for (const agent of await callingAgents(database)) {
-    services.warmModel(agent.plan)
+    const services = await environmentServices.of(agent.scope)
+    const key = `${agent.scope.tenant_id} ${JSON.stringify(agent.plan.providers)}`
+    if (!warmed.has(key)) warmed.set(key, services.warm(agent.plan))
     await speakOpening(agent, services, signal).catch(() => {})
   }
+  await Promise.all(warmed.values())
 }
 
 interface CallingAgent {
+  readonly scope: Scope
   readonly plan: Plan
   /** Of the calls that its trunks may bring; 8 kHz first. */
   readonly formats: AudioFormat[]
 }
 
-/** The agents that answer numbers, then those that dial over trunks which take calls as well. */
+/** The agents that answer numbers, then those that dialled. */
 async function callingAgents(database: PrepareAgentsParts['database']): Promise<CallingAgent[]> {
   const agents = new Map<string, CallingAgent>()
-  const add = (key: string, plan: Plan, format: AudioFormat) => {
-    const agent = agents.get(key) ?? { plan, formats: [NARROWBAND] }
+  const add = (scope: Scope, details: TrunkDetails, { agent_id, version, plan }: PublishedAgent) => {
+    const key = `${scope.tenant_id} ${agent_id} ${version}`
+    const agent = agents.get(key) ?? { scope, plan, formats: [NARROWBAND] }
     agents.set(key, agent)
+    const format = widestOf(details)
     if (!agent.formats.includes(format)) agent.formats.push(format)
     return agents.size < MAX_AGENTS
   }
-  const trunks = await database.telephony.inboundTrunks()
-  for (const { scope, trunk_id, details } of trunks) {
+  for (const { scope, trunk_id, details } of await database.telephony.inboundTrunks()) {
     const db = database.within(scope)
     const { rows } = await listNumbers(db, scope, { trunk_id, cursor: null, limit: NUMBERS_PER_TRUNK })
     for (const { phone_number } of rows) {
       const reached = await numberReached(db, scope, trunk_id, phone_number)
       if (reached.kind !== 'answered' || !reached.channels.includes('phone')) continue
-      const { agent_id, version, plan } = reached
-      if (!add(keyOf(scope, agent_id, version), plan, widestOf(details))) return [...agents.values()]
+      if (!add(scope, details, reached)) return [...agents.values()]
     }
   }
-  for (const { scope, details } of trunks)
-    for (const { agent_id, version, plan } of await diallingAgents(database.within(scope), scope, MAX_AGENTS))
-      if (!add(keyOf(scope, agent_id, version), plan, widestOf(details))) return [...agents.values()]
+  for (const { scope, details } of await database.telephony.diallingTrunks())
+    for (const agent of await diallingAgents(database.within(scope), scope, MAX_AGENTS))
+      if (!add(scope, details, agent)) return [...agents.values()]
   return [...agents.values()]
 }
 
-function keyOf({ tenant_id }: Scope, agentId: string, version: number): string {
-  return `${tenant_id} ${agentId} ${version}`
+interface PublishedAgent {
+  readonly agent_id: string
+  readonly version: number
+  readonly plan: Plan
 }
 
 function widestOf({ codecs = [] }: TrunkDetails): AudioFormat {
@@ -89,7 +99,7 @@ function widestOf({ codecs = [] }: TrunkDetails): AudioFormat {
 
 async function speakOpening(
   { plan, formats }: CallingAgent,
-  services: PrepareAgentsParts['services'],
+  services: PreparingServices,
   signal: AbortSignal,
 ): Promise<void> {
   const { voice, voiceId } = services.voiceOf(plan)

@@ -158,13 +158,17 @@ export class Services {
     return { voice, voiceId: settings.voiceId ?? tts.voiceId ?? null }
   }
 
-  /** Connects to a plan's own model where it has one that can; never fails. */
-  warmModel(plan: Plan): void {
-    this.#textModel(plan).then(
-      model => model.warm?.(),
-      // The first call says what is missing.
-      () => {},
-    )
+  /** Prepares a plan's recogniser, voice and model for the first call of the process. Resolves when all have been reached; never fails. */
+  async warm(plan: Plan): Promise<void> {
+    const { stt, llm } = plan.providers
+    const parts = [
+      async () => this.recogniser(idOf(stt)).warm?.(),
+      async () => this.isRealtime(llm.model) && this.realtime(modelIdOf(llm.model)).warm?.(),
+      async () => (await this.#textModel(plan)).warm?.(),
+      async () => warmVoice({ plan, ...this.voiceOf(plan) }, {}),
+    ]
+    // The first call says what is missing.
+    await Promise.allSettled(parts.map(part => part()))
   }
 
   /** Whether the voice `vendor/model` runs on this machine, so that speaking costs nothing. */

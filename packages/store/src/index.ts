@@ -346,7 +346,7 @@ export { type DialableTrunk, dialableTrunk } from './telephony/dialable-trunk.ts
 export { diallingAgents } from './telephony/dialling-agents.ts'
 export { type AnsweredNumber, numberReached } from './telephony/number-reached.ts'
 export { detailsInForce, TRUNK_PROFILE_NAMES } from './telephony/profiles/profiles.ts'
-export type { InboundTrunk, PingedTrunk, TelephonyAcrossTenants } from './telephony/protocol.ts'
+export type { InboundTrunk, OutboundTrunk, TelephonyAcrossTenants } from './telephony/protocol.ts'
 export { registrationLease, registrationOf, saveRegistration } from './telephony/registrations.ts'
 export type { PrivacyValue, TrunkDetails } from './telephony/trunk-details.ts'
 export { type TrunkHealth, trunkHealth } from './telephony/trunk-health.ts'

@@ -7,7 +7,7 @@ import {
   admitRun,
   cancelRun,
   listEffects,
-  type PingedTrunk,
+  type OutboundTrunk,
   type RunRequest,
   readRun,
   storeUpdate,
@@ -34,7 +34,7 @@ let time: VirtualTime
 let dialled: DialRequest[]
 let ended: CallRecordEnd[]
 let problems: string[]
-let used: PingedTrunk[]
+let used: OutboundTrunk[]
 let runs: OutboundRuns
 let capacity: CallCapacity
 let openRecording: Recordings['open']

@@ -10,7 +10,7 @@ import {
   type DialableTrunk,
   dialableTrunk,
   listEffects,
-  type PingedTrunk,
+  type OutboundTrunk,
   type Sealer,
   type StartingRun,
   takeCallSlot,
@@ -49,7 +49,7 @@ interface OutboundRunsOptions {
   /** Dials; releases `place` when the call ends. Throws `ParleyError` if no INVITE could be sent. */
   readonly dial: (request: DialRequest, place: CallPlace) => Promise<Call>
   /** Called before each call to a trunk; default nothing. */
-  readonly onDial?: (trunk: PingedTrunk) => void
+  readonly onDial?: (trunk: OutboundTrunk) => void
   readonly onOver: (run: OwnedRun, end: CallRecordEnd) => void
   readonly onProblem: (what: string, error: unknown) => void
 }

@@ -30,6 +30,7 @@ const telephony: { -readonly [Name in keyof TelephonyAcrossTenants]: TelephonyAc
     return trunks
   },
   pingedTrunks: async () => [],
+  diallingTrunks: async () => [],
   reached: async () => [],
 }
 

@@ -1,7 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { SeededRandom, VirtualTime } from '@parley/kernel'
 import type { PingOutcome, Target } from '@parley/sip'
-import { type PingedTrunk, type TrunkDetails, trunkHealth } from '@parley/store'
+import { type OutboundTrunk, type TrunkDetails, trunkHealth } from '@parley/store'
 import { type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { TrunkPings } from './trunk-pings.ts'
@@ -10,7 +10,7 @@ const SCOPE: Scope = { owner_id: 'o', environment: 'production', tenant_id: 't' 
 const OK: PingOutcome = { type: 'answered', status: 200, reason: 'OK', afterMs: 12 }
 const SILENT: PingOutcome = { type: 'failed', code: 'timeout', detail: 'no response within 8 s' }
 
-const trunk = (trunk_id: string, details: TrunkDetails = {}): PingedTrunk => ({
+const trunk = (trunk_id: string, details: TrunkDetails = {}): OutboundTrunk => ({
   scope: SCOPE,
   trunk_id,
   termination_uri: `${trunk_id}.example`,
@@ -18,7 +18,7 @@ const trunk = (trunk_id: string, details: TrunkDetails = {}): PingedTrunk => ({
 })
 
 let time: VirtualTime
-let asked: PingedTrunk[]
+let asked: OutboundTrunk[]
 /** Addresses that each host resolves to; default one of its own. */
 let addresses: Map<string, readonly string[]>
 let outcomes: Map<string, PingOutcome>

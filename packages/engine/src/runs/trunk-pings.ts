@@ -1,7 +1,7 @@
 import { type Ms, type Random, RecentMap, randomBelow, type Time, type Timer, type UnixMs } from '@parley/kernel'
 import { RepeatedFailureLog } from '@parley/runs'
 import type { PingOutcome, Target, UserAgent } from '@parley/sip'
-import { type Database, type PingedTrunk, saveTrunkPing, type TrunkPing } from '@parley/store'
+import { type Database, type OutboundTrunk, saveTrunkPing, type TrunkPing } from '@parley/store'
 import { trunkHop, trunkUri } from './trunk-address.ts'
 
 /** Carriers ban clients that send OPTIONS more often than every 15 s. */
@@ -34,7 +34,7 @@ interface TrunkPingsOptions {
 type Pinger = Pick<UserAgent, 'locate' | 'ping'>
 
 interface Pinged {
-  trunk: PingedTrunk
+  trunk: OutboundTrunk
   usedAt: Ms
   /** Staff set it to be pinged. */
   isAsked: boolean
@@ -93,7 +93,7 @@ export class TrunkPings {
   }
 
   /** A call is dialled on the trunk. */
-  used(trunk: PingedTrunk): void {
+  used(trunk: OutboundTrunk): void {
     const now = this.#options.time.now()
     const known = this.#pinged.get(keyOf(trunk))
     if (known !== undefined) {
@@ -108,7 +108,7 @@ export class TrunkPings {
     return { trunks, answered: this.#answered, unanswered: this.#unanswered }
   }
 
-  #add(trunk: PingedTrunk, facts: Pick<Pinged, 'usedAt' | 'isAsked' | 'nextAt'>): void {
+  #add(trunk: OutboundTrunk, facts: Pick<Pinged, 'usedAt' | 'isAsked' | 'nextAt'>): void {
     if (this.#isStopped || this.#pinged.size >= MAX_TRUNKS || trunk.details.ping === 0) return
     this.#pinged.set(keyOf(trunk), {
       trunk,
@@ -171,7 +171,7 @@ export class TrunkPings {
     }
   }
 
-  #interval({ details: { ping } }: PingedTrunk): Ms {
+  #interval({ details: { ping } }: OutboundTrunk): Ms {
     const ms = Math.max(MIN_INTERVAL_MS, ping === undefined ? INTERVAL_MS : ping * 1000)
     return ms + randomBelow(this.#options.random, Math.round(ms * JITTER) + 1)
   }
@@ -189,7 +189,7 @@ export class TrunkPings {
     }
   }
 
-  async #outcomes({ termination_uri: host, details }: PingedTrunk): Promise<TrunkPing['targets']> {
+  async #outcomes({ termination_uri: host, details }: OutboundTrunk): Promise<TrunkPing['targets']> {
     const userAgent = this.#userAgent
     if (userAgent === null) return []
     const targets = await userAgent.locate(trunkHop(host, details))
@@ -249,6 +249,6 @@ function stateOf(targets: TrunkPing['targets']): TrunkPing['state'] {
   return answered === targets.length ? 'reachable' : 'partly_reachable'
 }
 
-function keyOf({ scope, trunk_id }: PingedTrunk): string {
+function keyOf({ scope, trunk_id }: OutboundTrunk): string {
   return `${scope.tenant_id}/${trunk_id}`
 }

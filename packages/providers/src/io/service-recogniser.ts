@@ -7,6 +7,7 @@ import type { Connect } from '../speech-to-text/service-link.ts'
 import type { RecogniserService, ServiceWire } from '../speech-to-text/service-protocol.ts'
 import { ServiceStream } from '../speech-to-text/service-stream.ts'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-to-text/speech-to-text.ts'
+import { reachHost } from './reach-host.ts'
 import { withoutSecret } from './service-secret.ts'
 import { ServiceSocket, type SocketEnd, socketError } from './service-socket.ts'
 
@@ -80,6 +81,7 @@ export class ServiceRecogniser implements SpeechToText {
   readonly #transport: RecogniserTransport
   readonly #streams = new Set<ServiceStream>()
   readonly #retryAfter = new WeakMap<ProviderFailure, number>()
+  #reached: Promise<void> | undefined
   #closed = false
 
   /** Throws `ProviderError` "recogniser_misconfigured" for a URL or a key that cannot be used. */
@@ -107,6 +109,12 @@ export class ServiceRecogniser implements SpeechToText {
   async readiness(): Promise<string | null> {
     if (this.#closed) return 'closed'
     return this.#options.apiKey === null ? 'no key' : null
+  }
+
+  async warm(): Promise<void> {
+    if ((await this.readiness()) !== null) return
+    this.#reached ??= reachHost(this.#options.baseUrl ?? this.#service.baseUrl)
+    await this.#reached
   }
 
   open(options: SpeechStreamOptions): SpeechStream {

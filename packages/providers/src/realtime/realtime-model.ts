@@ -13,6 +13,8 @@ export interface RealtimeModel {
   readonly voices: readonly string[]
   /** Why sessions cannot be opened ("no key"); null: they can. */
   readiness(): Promise<string | null>
+  /** Prepares the first session of the process, without opening one; never fails. */
+  warm?(): Promise<void>
   /** Opens a session and returns at once. A connection that fails is reported by the parts of the session. Throws `ProviderError` "language_not_supported". */
   open(options: RealtimeOptions): RealtimeSession
   /** Closes its sessions as well. Idempotent. */

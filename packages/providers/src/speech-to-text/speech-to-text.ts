@@ -13,6 +13,8 @@ export interface SpeechToText {
   readonly billsSilence?: boolean
   /** Why the recogniser cannot be used ("no key"); null: it is ready. */
   readiness(): Promise<string | null>
+  /** Prepares the first stream of the process, without opening one; never fails. Absent where nothing helps. */
+  warm?(): Promise<void>
   /**
    * Opens a stream and returns at once. Audio written while the connection is being made is buffered; a connection that
    * fails is reported as an event. Throws `ProviderError` "language_not_supported",

@@ -298,6 +298,7 @@ const CALLERS: Record<string, readonly ProcessRole[]> = {
   inbound_trunks: ['engine'],
   trunks_reached: ['engine'],
   pinged_trunks: ['engine'],
+  dialling_trunks: ['engine'],
   environments_due: ['worker'],
   environments_with_trials: ['worker'],
   knowledge_due: ['worker'],

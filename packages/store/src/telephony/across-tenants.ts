@@ -1,6 +1,6 @@
 import { type RunStatement, scopedRows } from '../statements.ts'
 import { detailsInForce } from './profiles/profiles.ts'
-import type { InboundTrunk, PingedTrunk, TelephonyAcrossTenants } from './protocol.ts'
+import type { InboundTrunk, OutboundTrunk, TelephonyAcrossTenants } from './protocol.ts'
 
 export function telephonyOn(run: RunStatement): TelephonyAcrossTenants {
   return {
@@ -9,12 +9,13 @@ export function telephonyOn(run: RunStatement): TelephonyAcrossTenants {
       return (rows[0] as { revision: string }).revision
     },
     async inboundTrunks() {
-      const { rows } = await run('inbound_trunks', 'select * from parley.inbound_trunks()', [])
-      return scopedRows<InboundTrunk>(rows).map(trunk => ({ ...trunk, details: detailsInForce(trunk.details) }))
+      return inForce<InboundTrunk>(await run('inbound_trunks', 'select * from parley.inbound_trunks()', []))
     },
     async pingedTrunks() {
-      const { rows } = await run('pinged_trunks', 'select * from parley.pinged_trunks()', [])
-      return scopedRows<PingedTrunk>(rows).map(trunk => ({ ...trunk, details: detailsInForce(trunk.details) }))
+      return inForce<OutboundTrunk>(await run('pinged_trunks', 'select * from parley.pinged_trunks()', []))
+    },
+    async diallingTrunks() {
+      return inForce<OutboundTrunk>(await run('dialling_trunks', 'select * from parley.dialling_trunks()', []))
     },
     async reached(candidates, onlyConfirmed) {
       if (candidates.length === 0) return []
@@ -32,6 +33,11 @@ export function telephonyOn(run: RunStatement): TelephonyAcrossTenants {
       return candidates.filter(candidate => reached.has(keyOf(candidate.scope.tenant_id, candidate)))
     },
   }
+}
+
+/** The trunks with the settings of their profiles. */
+function inForce<Trunk extends OutboundTrunk>({ rows }: { readonly rows: readonly unknown[] }): Trunk[] {
+  return scopedRows<Trunk>(rows).map(trunk => ({ ...trunk, details: detailsInForce(trunk.details) }))
 }
 
 function keyOf(tenantId: string, { trunk_id }: { readonly trunk_id: string }): string {

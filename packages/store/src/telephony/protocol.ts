@@ -16,8 +16,8 @@ export interface InboundTrunk {
   readonly first_number: string | null
 }
 
-/** A trunk as an engine that pings it needs it. */
-export type PingedTrunk = Pick<InboundTrunk, 'scope' | 'trunk_id' | 'termination_uri' | 'details'>
+/** A trunk that calls go out over. */
+export type OutboundTrunk = Pick<InboundTrunk, 'scope' | 'trunk_id' | 'termination_uri' | 'details'>
 
 /** A trunk that a call may belong to, with the number that was called as that trunk's country reads it. */
 interface ReachableTrunk {
@@ -37,7 +37,9 @@ export interface TelephonyAcrossTenants {
   /** Every trunk with inbound on. */
   inboundTrunks(): Promise<InboundTrunk[]>
   /** Trunks that staff set to be pinged whether or not they are in use, at most 1,000. */
-  pingedTrunks(): Promise<PingedTrunk[]>
+  pingedTrunks(): Promise<OutboundTrunk[]>
+  /** Trunks over which people were called in the last day, at most 1,000. */
+  diallingTrunks(): Promise<OutboundTrunk[]>
   /**
    * Those of the trunks that have the number: a call without a token belongs to one only if it is the only one. `onlyConfirmed`: the
    * claim to the number must be confirmed by staff, because nothing but the source address names the trunk.

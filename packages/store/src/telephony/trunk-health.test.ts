@@ -210,6 +210,19 @@ describe('the answers of a trunk to OPTIONS', () => {
     expect(rows.map(row => row.engine_id)).toEqual(['e-1', 'old'])
   })
 
+  it('trunks over which people were called in the last day are found across environments', async () => {
+    const dialling = async () =>
+      (await test.database.telephony.diallingTrunks()).filter(trunk => trunk.scope.tenant_id === scope.tenant_id)
+    await store([{ minutesAgo: 25 * 60 }, { mode: 'inbound', minutesAgo: 1 }, { trunk: 'another', minutesAgo: 1 }])
+    expect(await dialling()).toEqual([])
+    await test.owner.query('update parley.trunks set details = $2 where tenant_id = $1', [
+      scope.tenant_id,
+      { profile: 'twilio' },
+    ])
+    await store([{ minutesAgo: 23 * 60 }])
+    expect(await dialling()).toMatchObject([{ scope, trunk_id: 'carrier', details: { transport: 'tls' } }])
+  })
+
   it('trunks that staff set to be pinged are found across environments', async () => {
     const pinged = async () =>
       (await test.database.telephony.pingedTrunks()).filter(trunk => trunk.scope.tenant_id === scope.tenant_id)

@@ -2,6 +2,7 @@ import type { Time } from '@parley/kernel'
 import { bearer } from '../../bearer.ts'
 import { ProviderError } from '../../errors.ts'
 import type { HostLookup } from '../../io/host-lookup.ts'
+import { reachHost } from '../../io/reach-host.ts'
 import type { ModelIdentity } from '../../language-model/language-model.ts'
 import type { RealtimeModel, RealtimeOptions, RealtimeSession } from '../../realtime/realtime-model.ts'
 import { primaryTag } from '../../text-to-speech/request.ts'
@@ -32,6 +33,7 @@ export class OpenAiRealtime implements RealtimeModel {
   readonly #options: OpenAiRealtimeOptions
   readonly #url: string
   readonly #sessions = new Set<RealtimeSession>()
+  #reached: Promise<void> | undefined
   #closed = false
 
   /** Throws `ProviderError` "model_misconfigured" for a base URL or a key that cannot be used. */
@@ -52,6 +54,12 @@ export class OpenAiRealtime implements RealtimeModel {
   async readiness(): Promise<string | null> {
     if (this.#closed) return 'closed'
     return this.#options.apiKey === '' ? `no key for openai/${this.identity.model}` : null
+  }
+
+  async warm(): Promise<void> {
+    if ((await this.readiness()) !== null) return
+    this.#reached ??= reachHost(this.#url, this.#options.lookup)
+    await this.#reached
   }
 
   open({ language, keywords = [], voice = null, speed = 1 }: RealtimeOptions): RealtimeSession {

@@ -4,6 +4,7 @@ import { Pool } from 'undici'
 import { bearer } from '../../bearer.ts'
 import { ProviderError } from '../../errors.ts'
 import { HttpExchange } from '../../io/http-exchange.ts'
+import { openAhead } from '../../io/open-ahead.ts'
 import { checkStreamOptions } from '../../speech-to-text/check-stream-options.ts'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../../text-to-speech/request.ts'
@@ -80,6 +81,11 @@ export class OpenAiRecogniser implements SpeechToText {
 
   async readiness(): Promise<string | null> {
     return this.#closed ? 'closed' : null
+  }
+
+  /** Opens a connection in advance, unless one is idle. */
+  async warm(): Promise<void> {
+    if (!this.#closed) await openAhead(this.#pool, CONNECT_MS)
   }
 
   open(options: SpeechStreamOptions): SpeechStream {

@@ -372,7 +372,7 @@ it.each([
   ['is confirmed', { byeStatus: 200, confirmed: true }, []],
   ['was never due, because nobody answered the call', { answered: false, sipStatus: 408 }, []],
 ])(
-  'the timeline of a run says when the far end did not confirm the end of the call: the BYE %s',
+  'when a call is over its permit is free, and its timeline says when the far end did not confirm the end: the BYE %s',
   async (_what, end, errors) => {
     const runId = await beginWaitingRun()
     passToNextSlotRequest()
@@ -381,9 +381,11 @@ it.each([
     const call = { leg: { callId: 'abc', state: 'ended' }, utterances: [] } as unknown as Call
     plan.onCall!(call)
     plan.onEvent!({ type: 'ending' }, call)
+    expect(await counted(test, scope)).toMatchObject({ permits: 1 })
     plan.onEvent!({ type: 'ended', report: { ...MEDIA_LOST, end: { ...MEDIA_LOST.end, ...end } } }, call)
     await vi.waitFor(() => expect(ended).toHaveLength(1))
     expect(await errorsOf(runId)).toEqual(errors)
+    expect(await counted(test, scope)).toMatchObject({ permits: 0 })
   },
 )
 

@@ -1,3 +1,5 @@
+import { slidingProducts } from './sliding-products.ts'
+
 /** 8 kHz is averaged down to 2 kHz, which suffices for speech at a sixteenth of the cost. */
 const DECIMATION = 4
 const PIECE = 1000
@@ -22,14 +24,22 @@ export function resemblance(speech: Int16Array, heard: Int16Array): Resemblance 
     0,
     a.findIndex(value => Math.abs(value) > 0.01),
   )
-  const found: { score: number; offset: number }[] = []
+  const pieces: { readonly from: number; readonly samples: Float32Array }[] = []
   for (let i = 0; i < PIECES; i++) {
     const from = start + i * PIECE_STEP
-    const piece = a.subarray(from, Math.min(from + PIECE, a.length))
-    if (piece.length < PIECE / 2) break
-    const best = bestPosition(piece, b)
-    found.push({ score: scoreBetweenSamples(piece, heard, best), offset: best.at - from })
+    const samples = a.subarray(from, Math.min(from + PIECE, a.length))
+    if (samples.length < PIECE / 2) break
+    pieces.push({ from, samples })
   }
+  const energies = energiesUpTo(b)
+  const products = slidingProducts(
+    pieces.map(({ samples }) => samples),
+    b,
+  )
+  const found = pieces.map(({ from, samples }, i) => {
+    const best = bestPosition(samples, products[i]!, energies)
+    return { score: scoreBetweenSamples(samples, heard, best), offset: best.at - from }
+  })
   found.sort((x, y) => y.score - x.score)
   const judged = found[Math.min(2, found.length - 1)]
   return {
@@ -48,18 +58,30 @@ function decimate(samples: Int16Array): Float32Array {
   return out
 }
 
-function bestPosition(piece: Float32Array, within: Float32Array): { score: number; at: number } {
-  const pieceEnergy = energy(piece, 0, piece.length)
-  let windowEnergy = energy(within, 0, piece.length)
+/** At each position, the energy of all samples before it. */
+function energiesUpTo(samples: Float32Array): Float64Array {
+  const sums = new Float64Array(samples.length + 1)
+  for (let i = 0; i < samples.length; i++) sums[i + 1] = sums[i]! + samples[i]! ** 2
+  return sums
+}
+
+/** Where the normalised cross-correlation is highest. `energies`: of what the piece is searched in, as `energiesUpTo` returns them. */
+function bestPosition(
+  piece: Float32Array,
+  products: Float64Array,
+  energies: Float64Array,
+): { score: number; at: number } {
+  const pieceEnergy = energy(piece)
   let best = { score: 0, at: 0 }
-  for (let at = 0; at + piece.length <= within.length; at++) {
-    let dot = 0
-    for (let i = 0; i < piece.length; i++) dot += piece[i]! * within[at + i]!
-    const score = dot / Math.sqrt(Math.max(pieceEnergy * windowEnergy, 1e-9))
+  for (let at = 0; at < products.length; at++) {
+    const score = normalised(products[at]!, pieceEnergy, energies[at + piece.length]! - energies[at]!)
     if (score > best.score) best = { score, at }
-    windowEnergy += (within[at + piece.length] ?? 0) ** 2 - within[at]! ** 2
   }
   return best
+}
+
+function normalised(product: number, pieceEnergy: number, windowEnergy: number): number {
+  return product / Math.sqrt(Math.max(pieceEnergy * windowEnergy, 1e-9))
 }
 
 /**
@@ -76,14 +98,17 @@ function scoreBetweenSamples(
     const start = place.at * DECIMATION + shift
     if (start < 0) continue
     const window = decimate(heard.subarray(start, start + piece.length * DECIMATION))
-    if (window.length === piece.length) best = Math.max(best, bestPosition(piece, window).score)
+    if (window.length < piece.length) continue
+    let product = 0
+    for (let i = 0; i < piece.length; i++) product += piece[i]! * window[i]!
+    best = Math.max(best, normalised(product, energy(piece), energy(window)))
   }
   return best
 }
 
-function energy(samples: Float32Array, from: number, count: number): number {
+function energy(samples: Float32Array): number {
   let sum = 0
-  for (let i = from; i < Math.min(from + count, samples.length); i++) sum += samples[i]! ** 2
+  for (const sample of samples) sum += sample ** 2
   return sum
 }
 

@@ -2,12 +2,13 @@ import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { FIRST_PORT_SLOT } from './interop/ports.ts'
 import { keepCompiled } from './scripts/compile-cache.mjs'
 
 /**
  * Tests that compute for many seconds: calls of 40 virtual minutes, statistics over many trials, fuzzing, whole
  * programs. `npm test` runs them; `npm run check` does not: what they prove has quicker tests beside it. They judge no times, and run
- * with a low priority beside `whole`, whose tests leave a third of the processors idle.
+ * with a low priority beside all groups but `alone` (scripts/test.ts), whose tests wait for a third of their time and more.
  */
 const SLOW = [
   'control-plane/src/{every-operation,projections}.test.ts',
@@ -53,7 +54,7 @@ const WHOLE = [
 ]
 /** Tests that measure milliseconds: each by itself, after all others. */
 const ALONE = ['scripts/benchmarks/{media,sip,turn}/*.realtime.test.ts']
-/** Tests that live in real time (sockets with peers, media clocks). Each keeps a core less than half busy, so that three run at once. */
+/** Tests that live in real time (sockets with peers, media clocks). Each keeps a core less than half busy, so that four run at once. */
 const REAL_TIME = ['interop/**/*.test.ts', '**/*.realtime.test.ts']
 const NEVER = ['**/node_modules/**', '**/fixtures/**']
 
@@ -110,21 +111,16 @@ class LongestFirst extends BaseSequencer {
       return at === -1 ? LONGEST_FIRST.length : at
     }
     const sorted = (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
-    // A worker goes on with the loaded modules only if the next file is of its project, too: files that share modules stand together,
-    // behind the longest ones of the project that runs at the same time.
-    const places = new Map<TestSpecification, number>()
-    for (const own of Map.groupBy(sorted, ({ project }) => project.name).values())
-      for (const [index, file] of own.entries())
-        places.set(file, file.project.name === 'slow' ? 1 : index < WHOLE_WORKERS - 1 ? 0 : 2)
     const order = ({ project }: TestSpecification) => project.config.sequence.groupOrder
-    return sorted.sort((a, b) => order(a) - order(b) || places.get(a)! - places.get(b)!)
+    return sorted.sort((a, b) => order(a) - order(b))
   }
 }
 
 /** Unit tests wait for timers, threads and databases half of their time. */
 const UNIT_WORKERS = availableParallelism() + 2
-/** Of the tests that wait for whole platforms, and of those that compute beside them. */
-const WHOLE_WORKERS = 5
+const WHOLE_WORKERS = 6
+const REAL_TIME_WORKERS = 4
+const SLOW_WORKERS = 2
 
 // For the processes of the tests, and those that they start.
 keepCompiled()
@@ -165,9 +161,11 @@ export default defineConfig({
           include: SLOW,
           exclude: NEVER,
           setupFiles: ['scripts/low-priority.ts'],
-          maxWorkers: WHOLE_WORKERS,
+          maxWorkers: SLOW_WORKERS,
           isolate: false,
-          sequence: { groupOrder: 2 },
+          // `scripts/test.ts` runs this group by itself, beside the others: its workers are numbered from 1, too.
+          env: { [FIRST_PORT_SLOT]: String(WHOLE_WORKERS) },
+          sequence: { groupOrder: 5 },
         },
       },
       {
@@ -186,7 +184,7 @@ export default defineConfig({
           name: 'realtime',
           include: REAL_TIME,
           exclude: [...NEVER, ...WHOLE, ...ALONE],
-          maxWorkers: 3,
+          maxWorkers: REAL_TIME_WORKERS,
           sequence: { groupOrder: 3 },
         },
       },

@@ -15,12 +15,11 @@ const RTP_RANGE = 100
 const SIP_BASE = 20_000
 const RTP_BASE = 22_000
 const SLOTS = 100
-/**
- * Test files that run at the same time have slots of their own, because a port found free is bound only seconds later: two groups of
- * five workers (vitest.config.ts).
- */
+/** Test files that run at the same time have slots of their own, because a port found free is bound only seconds later. */
 const WORKERS = 10
-const worker = Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS
+/** Name of the variable that is added to the number of a worker: the group `slow` has workers beside those of other groups (vitest.config.ts). */
+export const FIRST_PORT_SLOT = 'TEST_FIRST_PORT_SLOT'
+const worker = (Number(process.env.VITEST_POOL_ID ?? 0) + Number(process.env[FIRST_PORT_SLOT] ?? 0)) % WORKERS
 
 /** The slots of this worker, the longest unused one first: test files that follow each other in one process share them. */
 const slots = Array.from({ length: SLOTS / WORKERS }, (_, turn) => turn * WORKERS + worker)

@@ -2,6 +2,7 @@ import { globSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import config from '../vitest.config.ts'
 import { repositoryRoot } from './repository.ts'
+import { TEST_STEPS } from './test-steps.ts'
 
 /** The patterns that stand behind the braces of one pattern: "a/{b,c}.ts" is "a/b.ts" and "a/c.ts". */
 function alternatives(pattern: string): string[] {
@@ -35,6 +36,13 @@ describe('the groups of tests in vitest.config.ts', () => {
     const patterns = patternsOf(group)
     expect(patterns).not.toEqual([])
     expect(unmatched(patterns)).toEqual([])
+  })
+
+  it('"npm test" runs every group, and each once', () => {
+    const groups = (config.test?.projects ?? []).map(project =>
+      typeof project === 'object' && 'test' in project ? project.test?.name : undefined,
+    )
+    expect(TEST_STEPS.flat(2).toSorted()).toEqual(groups.toSorted())
   })
 
   it('a pattern that matches no file is reported, also one of several in braces', () => {

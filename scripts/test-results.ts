@@ -80,7 +80,7 @@ interface FileTime {
   readonly cpuMs: number
 }
 
-/** A group of tests (vitest's project). Groups follow each other, but `slow` and `whole` run at the same time. */
+/** A group of tests (vitest's project). `slow` runs at the same time as others (scripts/test-steps.ts). */
 interface GroupTime {
   readonly group: string
   readonly files: number

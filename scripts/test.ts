@@ -16,6 +16,7 @@ import {
   timeLines,
   withSecondAttempt,
 } from './test-results.ts'
+import { TEST_STEPS } from './test-steps.ts'
 
 interface Stage {
   readonly name: string
@@ -72,20 +73,28 @@ function runStage(stage: Stage): Promise<TestResult> {
   })
 }
 
-/** Runs the groups (vitest's projects) named, or all of them. */
-async function runTests(
-  collector: ResultCollector,
-  filters: readonly string[],
-  groups?: string[],
-): Promise<TestResult[]> {
+/** Runs the groups named (vitest's projects), one after the other. */
+async function runGroups(collector: ResultCollector, filters: readonly string[], groups: readonly string[]) {
   const vitest = await startVitest('test', [...filters], {
     root: repositoryRoot,
     watch: false,
     reporters: [collector],
     passWithNoTests: true,
-    ...(groups && { project: groups }),
+    project: [...groups],
   })
   await vitest.close()
+}
+
+/** Runs the groups of `chosen`, by default all of them. Files that `filters` name run one group after the other. */
+async function runTests(
+  collector: ResultCollector,
+  filters: readonly string[],
+  chosen: readonly string[] = TEST_STEPS.flat(2),
+): Promise<TestResult[]> {
+  for (const step of filters.length > 0 ? [[chosen]] : TEST_STEPS) {
+    const lists = step.map(groups => groups.filter(group => chosen.includes(group)))
+    await Promise.all(lists.filter(({ length }) => length > 0).map(list => runGroups(collector, filters, list)))
+  }
   const executed = collector.results.some(result => result.state !== 'skipped')
   if (executed) return collector.results
   return [...collector.results, { name: 'tests', state: 'failed', reason: 'not one test was executed' }]

@@ -118,7 +118,7 @@ class LongestFirst extends BaseSequencer {
 
 /** Unit tests wait for timers, threads and databases half of their time. */
 const UNIT_WORKERS = availableParallelism() + 2
-const WHOLE_WORKERS = 6
+const WHOLE_WORKERS = 5
 const REAL_TIME_WORKERS = 4
 const SLOW_WORKERS = 2
 
@@ -163,6 +163,8 @@ export default defineConfig({
           setupFiles: ['scripts/low-priority.ts'],
           maxWorkers: SLOW_WORKERS,
           isolate: false,
+          // Others have priority.
+          testTimeout: 300_000,
           // `scripts/test.ts` runs this group by itself, beside the others: its workers are numbered from 1, too.
           env: { [FIRST_PORT_SLOT]: String(WHOLE_WORKERS) },
           sequence: { groupOrder: 5 },

@@ -103,4 +103,4 @@ it('the reaper leaves runs alone whose journals wait for replay, and replay writ
   } finally {
     other.kill()
   }
-}, 60_000)
+}, 300_000)

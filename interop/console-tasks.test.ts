@@ -3,7 +3,7 @@ import type { ParleyClient } from '@parley/client'
 import type { Browser, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { chromium, microphoneFile, openCallingBrowser } from './calling-page.ts'
-import { openConsole, photograph, seriousFaults } from './console-visitor.ts'
+import { lookAt, openConsole, seriousFaults } from './console-visitor.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
@@ -45,7 +45,7 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     // On a busy machine the first sentence of the microphone interrupts the greeting.
     await dialog.locator('li.agent').first().waitFor()
     await dialog.locator('li.user', { hasText: 'appointment' }).waitFor()
-    expect(await photograph(page, 'dialog-call')).toEqual([])
+    expect(await lookAt(page, 'dialog-call')).toEqual([])
     await dialog.getByRole('button', { name: 'Hang up' }).click()
     await dialog.getByText('Ended', { exact: false }).first().waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()

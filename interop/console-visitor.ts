@@ -8,7 +8,9 @@ const WAIT_MS = 60_000
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Looked at by people; git ignores them. */
-export const SCREENSHOTS = join(import.meta.dirname, '../.scratch/console')
+const SCREENSHOTS = join(import.meta.dirname, '../.scratch/console')
+/** Nothing judges screenshots, and Chromium computes long for each. */
+const TAKES_SCREENSHOTS = process.env.CONSOLE_SCREENSHOTS === '1'
 const WIDTHS = [1400, 375]
 
 /** A fault of accessibility, as axe reports it. */
@@ -83,13 +85,23 @@ export async function seriousFaults(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
 }
 
-/** Photographs the page as it is at both widths; returns where it is too wide and the serious faults of accessibility. */
-export async function photograph(page: Page, name: string): Promise<string[]> {
+/** Leaves a screenshot of the page in `.scratch/console` if `CONSOLE_SCREENSHOTS` is 1: of its whole height, or of the window. */
+export async function screenshot(
+  page: Page,
+  name: string,
+  part: 'whole page' | 'window' = 'whole page',
+): Promise<void> {
+  if (!TAKES_SCREENSHOTS) return
   mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: part === 'whole page' })
+}
+
+/** Looks at the page as it is at both widths; returns where it is too wide and the serious faults of accessibility. */
+export async function lookAt(page: Page, name: string): Promise<string[]> {
   const faults: string[] = []
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 })
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}-${width}.png`), fullPage: true })
+    await screenshot(page, `${name}-${width}`)
     const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
     if (over > 0) faults.push(`${name} is ${over} px too wide at ${width} px`)
     for (const fault of await seriousFaults(page)) faults.push(`${name}: ${fault}`)

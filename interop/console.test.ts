@@ -1,11 +1,9 @@
 // The console as people use it: a real platform, a real browser, every page.
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { ParleyApiError, type ParleyClient } from '@parley/client'
 import { type Browser, chromium } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM_FLAGS } from './calling-page.ts'
-import { type Look, openConsole, photograph, SCREENSHOTS, seriousFaults } from './console-visitor.ts'
+import { type Look, lookAt, openConsole, screenshot, seriousFaults } from './console-visitor.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
@@ -80,7 +78,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     const call = { agent_id: 'clinic', channel: 'phone', mode: 'outbound', to: serving.demo.phone! } as const
     runId = (await client.runs.create({ body: { ...call, metadata: { note: NAME } } })).run_id
     await page.getByText('Hello, Hillside Clinic', { exact: false }).waitFor()
-    expect(await photograph(page, 'live-call')).toEqual([])
+    expect(await lookAt(page, 'live-call')).toEqual([])
     await page.getByRole('button', { name: 'Hang up' }).click()
     const run = await waitForRun(client, runId, hasEnded, WAIT_MS)
     expect(run.outcome).toMatchObject({ kind: 'cancelled', ended_by: 'operator' })
@@ -134,13 +132,12 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
   ])(
     'every page fits %s, without a serious fault of accessibility and without a complaint of the browser',
     async (_, look) => {
-      mkdirSync(SCREENSHOTS, { recursive: true })
       const { page, complaints, open, close } = await visitor(look)
       const faults: string[] = []
       for (const [name, path] of PAGES()) {
         await open(path)
         if (name === 'run') await page.locator('.waveform').waitFor()
-        await page.screenshot({ path: join(SCREENSHOTS, `${name}-${look.width}.png`), fullPage: true })
+        await screenshot(page, `${name}-${look.width}`)
         const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
         if (over > 0) faults.push(`${name} is ${over} px too wide`)
         for (const fault of await seriousFaults(page)) faults.push(`${name}: ${fault}`)
@@ -174,7 +171,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       await page.getByRole('button', { name: button, exact: true }).first().click()
       await page.locator('dialog[open] h2').first().waitFor()
       await page.locator('dialog .loading').first().waitFor({ state: 'detached' })
-      await page.screenshot({ path: join(SCREENSHOTS, `dialog-${name}-${look.width}.png`) })
+      await screenshot(page, `dialog-${name}-${look.width}`, 'window')
       const over = await page.locator('dialog[open]').evaluate(dialog => dialog.scrollWidth - dialog.clientWidth)
       if (over > 0) faults.push(`${name} is ${over} px too wide`)
       for (const fault of await seriousFaults(page)) faults.push(`${name}: ${fault}`)
@@ -193,7 +190,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     await page.locator('dialog').getByRole('link', { name: 'Open' }).click()
     await page.getByRole('heading', { name: 'Release gate' }).waitFor()
     await page.getByRole('heading', { name: 'Gated' }).waitFor({ state: 'detached' })
-    expect(await photograph(page, 'test-run')).toEqual([])
+    expect(await lookAt(page, 'test-run')).toEqual([])
     expect((await client.agents.get({ params: { agent_id: gated.agentId } })).head?.version).toBe(1)
     expect(complaints).toEqual([])
     await close()
@@ -233,7 +230,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     await page.getByLabel('Against').selectOption('own')
     await page.locator('dialog').getByRole('button', { name: 'Replay' }).click()
     await page.getByRole('heading', { name: 'Changes in the replay' }).waitFor({ timeout: 4 * WAIT_MS })
-    expect(await photograph(page, 'replay')).toEqual([])
+    expect(await lookAt(page, 'replay')).toEqual([])
     expect(complaints).toEqual([])
     await close()
   })
@@ -291,7 +288,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     const { page, close } = await visitor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('API key').waitFor()
-    expect(await photograph(page, 'sign-in')).toEqual([])
+    expect(await lookAt(page, 'sign-in')).toEqual([])
     await page.reload()
     await page.getByLabel('API key').fill('not-a-key')
     await page.getByRole('button', { name: 'Sign in' }).click()

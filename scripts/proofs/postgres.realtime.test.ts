@@ -2,12 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { isInstalled, OLDER_RELEASES, olderServer, provePostgres } from './postgres.ts'
 
 /** Migrations, row security, and admission: what differs between versions is in their SQL. */
-const SHORT = [
-  'store/src/io/migrate.test.ts',
-  'store/src/io/row-security.test.ts',
-  'store/src/runs/admission.test.ts',
-  'store/src/jobs/jobs.test.ts',
-]
+const SHORT = {
+  paths: [
+    'store/src/io/migrate.test.ts',
+    'store/src/io/row-security.test.ts',
+    'store/src/runs/admission.test.ts',
+    'store/src/jobs/jobs.test.ts',
+  ],
+  // Each worker loads the modules anew, which takes as long as the tests of a file.
+  workers: 1,
+}
 
 describe.each(OLDER_RELEASES)('Postgres %s', release => {
   const server = olderServer(release)

@@ -28,27 +28,35 @@ export function isInstalled({ binaries }: OlderServer): boolean {
   return existsSync(join(binaries, 'postgres'))
 }
 
-/** Runs the unit tests of the files whose path contains one of `paths` on each server. Fails if a server is another version. */
+interface TestedFiles {
+  /** Unit tests of the files whose path contains one of these. */
+  readonly paths: readonly string[]
+  /** Default: as many as in `npm test`. */
+  readonly workers?: number
+}
+
+/** Runs unit tests on each server, by default those of all rooms that use a database. Fails if a server is another version. */
 export async function provePostgres(
   { line, progress }: Pick<ProofOptions, 'line' | 'progress'>,
   servers: readonly OlderServer[],
-  paths: readonly string[] = ROOMS,
+  files: TestedFiles = { paths: ROOMS },
 ): Promise<ProofOutcome> {
   let passed = 0
   for (const { major, binaries } of servers) {
     const version = execFileSync(join(binaries, 'postgres'), ['--version'], { encoding: 'utf8' }).trim()
     progress(version)
     const isExpected = version.includes(` ${major}.`)
-    const tested = isExpected ? await runTests(binaries, paths) : { ok: false, counts: 'not run: another version' }
+    const tested = isExpected ? await runTests(binaries, files) : { ok: false, counts: 'not run: another version' }
     if (tested.ok) passed++
     line({ proof: 'postgres', major, version, ...tested })
   }
   return { ok: servers.length > 0 && passed === servers.length, summary: { servers: servers.length, passed } }
 }
 
-async function runTests(binaries: string, paths: readonly string[]): Promise<{ ok: boolean; counts: string }> {
+async function runTests(binaries: string, { paths, workers }: TestedFiles): Promise<{ ok: boolean; counts: string }> {
   const vitest = join(repositoryRoot, 'node_modules/vitest/vitest.mjs')
-  const child = spawn(process.execPath, [vitest, 'run', '--project', 'unit', '--no-color', ...paths], {
+  const options = workers === undefined ? [] : [`--maxWorkers=${workers}`]
+  const child = spawn(process.execPath, [vitest, 'run', '--project', 'unit', '--no-color', ...options, ...paths], {
     cwd: repositoryRoot,
     env: { ...process.env, [OTHER_BINARIES]: binaries },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -29,7 +29,10 @@ export interface InboundRoute {
 export type CallRefusal = CapacityRefusal | 'call_rate'
 
 /** What a trunk's settings say about the media of its calls. */
-export type TrunkMedia = Pick<LegOptions, 'security' | 'codecs' | 'mediaSources' | 'silentRemoteAfterMs'>
+export type TrunkMedia = Pick<
+  LegOptions,
+  'security' | 'codecs' | 'mediaSources' | 'silentRemoteAfterMs' | 'digitsByInfo'
+>
 
 export type InboundDecision =
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfterS?: number }

@@ -25,6 +25,19 @@ describe('a call leg', () => {
     expect(line.a.eventTypes().filter(fact => fact === 'ended')).toHaveLength(1)
   })
 
+  it('a leg whose trunk wants INFO sends each digit so, although the far end accepts telephone-event', async () => {
+    const line = new VirtualLine()
+    await line.dial({ digitsByInfo: true })
+    await line.pass(1000)
+    const sources = (of: VirtualLine['a']) =>
+      of.events.flatMap(event => (event.type === 'digit' ? [`${event.digit} ${event.source}`] : []))
+    line.a.leg!.sendDigits('4#')
+    line.b.leg!.sendDigits('2')
+    await line.pass(2000)
+    expect(sources(line.b)).toEqual(['4 info', '# info'])
+    expect(sources(line.a)).toEqual(['2 telephone-event'])
+  })
+
   it('a leg holds, changes its keys and resumes; the other side gets "held" and "resumed"', async () => {
     const line = new VirtualLine()
     await established(line)

@@ -56,6 +56,8 @@ export interface LegOptions {
   readonly mediaSources?: readonly IpNetwork[] | undefined
   /** See `MediaSessionOptions.silentRemoteAfterMs`; the call then ends "media-lost". */
   readonly silentRemoteAfterMs?: Ms | undefined
+  /** Digits are sent by INFO even where the far end accepts telephone-event; default false. */
+  readonly digitsByInfo?: boolean
   /** For `describe()` and logs; default the Call-ID or the dialled URI. */
   readonly label?: string
 }
@@ -72,6 +74,8 @@ export interface DialOptions extends LegOptions {
   readonly headers?: HeaderPairs
   /** Session timer of the call (RFC 4028); default: the user agent's. */
   readonly sessionTimer?: SessionTimerOptions
+  /** Most time between two keep-alives on the call's connection; default: the transport's own. */
+  readonly keepAliveMs?: Ms
   /** CANCEL after this long without an answer; default 180 s. */
   readonly ringTimeoutMs?: number
   /**
@@ -99,7 +103,7 @@ export async function dialLeg(context: LegContext, options: DialOptions): Promis
   const destinations = destinationsOf(context, options, () => invited?.flow?.remote.address)
   const peerHost = options.nextHop?.host ?? options.uri.host
   const negotiation = negotiationFor({ context, media, options, peerAddress: peerHost, destinations })
-  const { uri, from, nextHop, route, credentials, sources, headers, ringTimeoutMs, sessionTimer } = options
+  const { uri, from, nextHop, route, credentials, sources, headers, ringTimeoutMs, sessionTimer, keepAliveMs } = options
   const { beforeAttempt, beforeAcknowledging } = options
   try {
     const session = context.userAgent.invite({
@@ -112,12 +116,13 @@ export async function dialLeg(context: LegContext, options: DialOptions): Promis
       ...(headers && { headers }),
       ...(ringTimeoutMs && { ringTimeoutMs }),
       ...(sessionTimer && { sessionTimer }),
+      ...(keepAliveMs !== undefined && { keepAliveMs }),
       ...(beforeAttempt && { beforeAttempt }),
       ...(beforeAcknowledging && { beforeAcknowledging }),
       ...(options.delayedOffer !== true && { body: negotiation.offer({}) }),
     })
     invited = session
-    const leg = new SipCallLeg(session, media, negotiation)
+    const leg = new SipCallLeg(session, media, negotiation, options)
     session.onEvent(event => leg.handleSession(event))
     return leg
   } catch (error) {
@@ -172,7 +177,8 @@ export async function receiveLeg(
     throw error
   }
   const peerAddress = session.flow?.remote.address
-  const leg = new SipCallLeg(session, media, negotiationFor({ context, media, options, peerAddress, destinations }))
+  const negotiation = negotiationFor({ context, media, options, peerAddress, destinations })
+  const leg = new SipCallLeg(session, media, negotiation, options)
   // The session buffers its events until the first listener is added.
   session.onEvent(event => leg.handleSession(event))
   return leg

@@ -49,6 +49,7 @@ export class SipCallLeg implements CallLeg {
   readonly #session: InviteSession
   readonly #media: MediaSession
   readonly #exchange: OfferAnswerExchange
+  readonly #digitsByInfo: boolean
   /** An error of a listener ends this call only. */
   readonly #events = new BufferedEmitter<LegEvent>({
     onListenerError: error => this.#failAndHangUp('internal', textOf(error)),
@@ -58,10 +59,16 @@ export class SipCallLeg implements CallLeg {
   #answered = false
   #held = false
   #ownFailure: OwnFailure | null = null
-  /** Digits still to be sent by INFO, to a far end without telephone-event; the first is in flight. */
+  /** Digits still to be sent by INFO; the first is in flight. */
   #infoDigits = ''
 
-  constructor(session: InviteSession, media: MediaSession, negotiation: Negotiation) {
+  constructor(
+    session: InviteSession,
+    media: MediaSession,
+    negotiation: Negotiation,
+    { digitsByInfo = false }: { readonly digitsByInfo?: boolean } = {},
+  ) {
+    this.#digitsByInfo = digitsByInfo
     this.direction = session.direction
     this.#session = session
     this.#media = media
@@ -189,9 +196,13 @@ export class SipCallLeg implements CallLeg {
     return this.#media.played()
   }
 
-  /** Sends digits as telephone-event (RFC 4733) if the far end accepts it, else one INFO per digit in sequence. "digits-sent" follows. */
+  /**
+   * Sends digits as telephone-event (RFC 4733) if the far end accepts it and the trunk does not want INFO, else one INFO per digit in
+   * sequence. "digits-sent" follows.
+   */
   sendDigits(digits: string, options?: { readonly durationMs?: Ms; readonly gapMs?: Ms }): void {
-    if (this.#parameters === null || this.#parameters.dtmfPayloadType !== null || this.#state !== 'active')
+    const takesEvents = !this.#digitsByInfo && this.#parameters?.dtmfPayloadType !== null
+    if (this.#parameters === null || takesEvents || this.#state !== 'active')
       return this.#media.sendDigits(digits, options)
     if (!isDigits(digits))
       throw new LegError('invalid_digits', `"${digits}" contains characters that are not DTMF digits: use 0-9 * # A-D`)

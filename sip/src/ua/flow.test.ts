@@ -47,6 +47,21 @@ describe('connections of a dialog', () => {
     expect(pair.a.transport.openConnections).toBe(1)
   })
 
+  it.each(['tls', 'udp'] as const)(
+    'an answered call over %s has keep-alives as often as its trunk asks, on a connection',
+    transport => {
+      const pair = new Pair({ transport })
+      const asked: unknown[] = []
+      const { submit } = pair.a.transport
+      pair.a.transport.submit = output => {
+        if (output.type === 'keep-within') asked.push(output.withinMs)
+        submit.call(pair.a.transport, output)
+      }
+      pair.established('a', { keepAliveMs: 10_000 })
+      expect(asked).toEqual(transport === 'tls' ? [10_000] : [])
+    },
+  )
+
   it('a session outlives its connection, and the peer continues on a new one', () => {
     const pair = new Pair({ transport: 'tcp' })
     const { caller, callee } = pair.established()

@@ -1,3 +1,4 @@
+import type { Ms } from '@parley/kernel'
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
 import type { NameAddr, SipRequest, SipUri, Uri } from '../message/message.ts'
 import type { IpNetwork } from '../transport/ip-network.ts'
@@ -228,6 +229,8 @@ export interface OutboundCall {
   readonly beforeAcknowledging?: (dialog: DialogSnapshot) => Promise<void>
   /** Default: the user agent's. */
   readonly sessionTimer?: SessionTimerOptions
+  /** Most time between two keep-alives on the connection of the answer, TLS or TCP; default, and at most, the transport's own. */
+  readonly keepAliveMs?: Ms
 }
 
 export interface Credentials {

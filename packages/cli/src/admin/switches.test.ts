@@ -41,6 +41,8 @@ const READERS: Readonly<Record<string, readonly [file: string, word: string]>> =
   '--prefix-out': [`${TRUNK}/trunk-numbers.ts`, 'details.prefix_out'],
   '--refer': [`${TRUNK}/run-plan.ts`, 'details.refer'],
   '--session-expires': [`${TRUNK}/dial-target.ts`, 'session_expires'],
+  '--dtmf': [`${TRUNK}/trunk-details.ts`, "dtmf === 'info'"],
+  '--keep-alive': [`${TRUNK}/trunk-details.ts`, 'keep_alive'],
   '--ping': [`${TRUNK}/trunk-pings.ts`, 'details.ping'],
   '--to': ['packages/cli/src/admin/trunk-check.ts', 'to,'],
   '--from': ['packages/cli/src/admin/trunk-check.ts', 'from ?? trunk.first_number'],

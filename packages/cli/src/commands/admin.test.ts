@@ -191,7 +191,7 @@ describe('parley admin', () => {
     const identity =
       '--asserted-identity caller --privacy id,critical --diversion +49305555 --headers-in X-Foo --headers-out X-Foo,X-Bar'
     const numbers =
-      '--number-format-in national --number-format-out digits --prefix-in 9 --prefix-out 00 --refer off --session-expires 600 --ping 60'
+      '--number-format-in national --number-format-out digits --prefix-in 9 --prefix-out 00 --refer off --session-expires 600 --dtmf info --keep-alive 10 --ping 60'
     expect(await set(`${identity} ${numbers}`)).toMatchObject({
       details: {
         asserted_identity: 'caller',
@@ -205,6 +205,8 @@ describe('parley admin', () => {
         prefix_out: '00',
         refer: false,
         session_expires: 600,
+        dtmf: 'info',
+        keep_alive: 10,
         ping: 60,
       },
       warnings: [],

@@ -4,13 +4,13 @@ import type { DialRequest } from '../engine.ts'
 import type { TrunkMedia } from '../inbound-router.ts'
 import { numberAt, outboundIdentity } from './outbound-identity.ts'
 import { trunkHop } from './trunk-address.ts'
-import { trunkMedia, trunkSources } from './trunk-details.ts'
+import { trunkKeepAlive, trunkMedia, trunkSources } from './trunk-details.ts'
 import { writtenCalledNumber } from './trunk-numbers.ts'
 
 /** What the settings of a trunk say about a call: its addresses, headers, credentials and media. */
 type DialTarget = Pick<
   DialRequest,
-  'uri' | 'from' | 'headers' | 'nextHop' | 'credentials' | 'sessionTimer' | 'route'
+  'uri' | 'from' | 'headers' | 'nextHop' | 'credentials' | 'sessionTimer' | 'keepAliveMs' | 'route'
 > & { readonly sources: readonly IpNetwork[] | undefined } & TrunkMedia
 
 /** `from`: E.164; null: the call has no number. `to`: E.164. Throws what the sealer throws for a password that it cannot open. */
@@ -34,6 +34,7 @@ export function dialTarget(trunk: DialableTrunk, from: string | null, to: string
       },
     }),
     ...(session_expires !== undefined && { sessionTimer: { expiresS: session_expires } }),
+    ...trunkKeepAlive(details),
     ...(route.length > 0 && { route }),
   }
 }

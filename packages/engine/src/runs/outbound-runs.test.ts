@@ -282,11 +282,12 @@ it('an outbound call has the identity, headers and number format of its trunk', 
     asserted_identity: 'caller',
     headers_out: ['X-Account', 'X-None'],
     session_expires: 600,
+    keep_alive: 10,
   })
   await beginWaitingRun({ from_number: '+4930111111', dynamic_variables: { 'x-account': 'seven', other: 'x' } })
   passToNextSlotRequest()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
-  const { uri, from, headers, sessionTimer } = dialled[0]!
+  const { uri, from, headers, sessionTimer, keepAliveMs } = dialled[0]!
   expect(uri).toMatchObject({ user: '004930222222', host: 'sbc.example.com' })
   expect(from).toMatchObject({ displayName: 'Anonymous', uri: { host: 'anonymous.invalid' } })
   expect(headers).toEqual([
@@ -295,6 +296,7 @@ it('an outbound call has the identity, headers and number format of its trunk', 
     ['X-Account', 'seven'],
   ])
   expect(sessionTimer).toEqual({ expiresS: 600 })
+  expect(keepAliveMs).toBe(10_000)
 })
 
 it('an outbound call has the settings of the profile of its trunk', async () => {
@@ -303,7 +305,12 @@ it('an outbound call has the settings of the profile of its trunk', async () => 
   passToNextSlotRequest()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   expect(dialled[0]!.uri.user).toBe('4930222222')
-  expect(dialled[0]).toMatchObject({ security: 'srtp-required', codecs: ['PCMU', 'PCMA'] })
+  expect(dialled[0]).toMatchObject({
+    security: 'srtp-required',
+    codecs: ['PCMU', 'PCMA'],
+    digitsByInfo: false,
+    keepAliveMs: 25_000,
+  })
 })
 
 it('a trunk that is dialled is reported once for each call, without its credentials', async () => {

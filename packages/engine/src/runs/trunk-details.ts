@@ -1,3 +1,4 @@
+import type { Ms } from '@parley/kernel'
 import type { LegSecurity } from '@parley/leg'
 import { type CodecName, isCodecName } from '@parley/media'
 import { type IpNetwork, parseIpNetwork } from '@parley/sip'
@@ -12,13 +13,19 @@ const sourcesByDetails = new WeakMap<TrunkDetails, readonly IpNetwork[]>()
 
 /** The media of a trunk's calls, as its settings say. */
 export function trunkMedia(details: TrunkDetails): TrunkMedia & { readonly security: LegSecurity } {
-  const { rtp_timeout } = details
+  const { rtp_timeout, dtmf } = details
   return {
     security: trunkSecurity(details),
     codecs: trunkCodecs(details),
     mediaSources: trunkSources(details),
     silentRemoteAfterMs: rtp_timeout === undefined ? undefined : rtp_timeout * MS_PER_S,
+    digitsByInfo: dtmf === 'info',
   }
+}
+
+/** Most time between two keep-alives on a trunk's connections; nothing where it has no setting. */
+export function trunkKeepAlive({ keep_alive }: TrunkDetails): { readonly keepAliveMs?: Ms } {
+  return keep_alive === undefined ? {} : { keepAliveMs: keep_alive * MS_PER_S }
 }
 
 /** The codecs that staff allowed on a trunk, in order of preference; undefined: the default. Unknown names are left out. */

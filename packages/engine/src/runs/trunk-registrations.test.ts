@@ -182,17 +182,17 @@ it('a trunk that no longer registers, and one whose account changed, loses its b
   const engine = new TestEngine('e-1')
   await engine.look()
   await test.owner.query(
-    `update parley.trunks set details = '{"register": true, "identity": "other"}' where tenant_id = $1`,
+    `update parley.trunks set details = '{"register": true, "identity": "other", "keep_alive": 10}' where tenant_id = $1`,
     [scope.tenant_id],
   )
-  trunks = [{ ...trunks[0]!, details: { register: true, identity: 'other' } }]
+  trunks = [{ ...trunks[0]!, details: { register: true, identity: 'other', keep_alive: 10 } }]
   await engine.look()
   await until(() => expect(engine.stopped).toBe(1))
   await until(async () => {
     await engine.look()
     expect(engine.registered).toHaveLength(2)
   })
-  expect(engine.registered[1]!.address.user).toBe('other')
+  expect(engine.registered[1]).toMatchObject({ address: { user: 'other' }, keepAliveMs: 10_000 })
   trunks = []
   await engine.look()
   await until(() => expect(engine.stopped).toBe(2))

@@ -21,6 +21,7 @@ import {
   trunkOf,
 } from '@parley/store'
 import { trunkHop, trunkUri } from './trunk-address.ts'
+import { trunkKeepAlive } from './trunk-details.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 
 /** An engine that dies loses its leases after this time; another takes them at its next look. */
@@ -201,6 +202,7 @@ export class TrunkRegistrations {
       address: trunkUri(user, host),
       contactUser: token,
       nextHop: trunkHop(host, details),
+      ...trunkKeepAlive(details),
       ...(auth !== null &&
         secret !== null && {
           credentials: {
@@ -285,7 +287,7 @@ function keyOf({ scope, trunk_id }: InboundTrunk): string {
 
 function settingsOf({ termination_uri, details, auth }: DialableTrunk, token: string): string {
   const secret = auth?.secret?.sealed.toString('base64') ?? null
-  const { port, transport, identity, realms } = details
-  const parts = [termination_uri, port, transport, identity, realms, auth?.username, secret, token]
+  const { port, transport, identity, realms, keep_alive } = details
+  const parts = [termination_uri, port, transport, identity, realms, keep_alive, auth?.username, secret, token]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }

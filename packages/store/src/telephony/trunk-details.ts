@@ -55,6 +55,10 @@ export interface TrunkDetails {
   readonly ping?: number
   /** Session-Expires of outbound calls, in seconds (RFC 4028); default 1800. */
   readonly session_expires?: number
+  /** How our digits are sent: `events` as telephone-event where the far end accepts it, else by INFO; `info` always by INFO. Default events. */
+  readonly dtmf?: 'events' | 'info'
+  /** Most seconds between two keep-alives on connections that we open to the trunk, 5 to 25; default 25 to 29. */
+  readonly keep_alive?: number
 }
 
 /** Settings that a profile may hold. */

@@ -15,12 +15,14 @@ const STUN_RTO_MS: Ms = 500
 const STUN_SENDS = 7
 const STUN_LAST_WAIT_MS: Ms = 16 * STUN_RTO_MS
 
-/** What the registrar said of its end of the flow. */
+/** What the registrar said of its end of the flow, and the trunk's own setting. */
 interface KeepAliveTerms {
   /** `Flow-Timer` in seconds (RFC 5626 section 10): it takes the flow for dead when it hears nothing for so long. */
   readonly flowTimerS: number | undefined
   /** It keeps flows (`Require: outbound`), and so answers STUN on its SIP port. */
   readonly isOutbound: boolean
+  /** What the trunk asks for besides. */
+  readonly keepAliveMs: Ms | undefined
 }
 
 interface KeptFlow {
@@ -53,9 +55,10 @@ export class FlowKeepAlive {
   }
 
   /** From now on this flow is kept, and no other. The registrar has just answered on it. */
-  keep(flow: Flow, { flowTimerS, isOutbound }: KeepAliveTerms): void {
+  keep(flow: Flow, { flowTimerS, isOutbound, keepAliveMs = Number.POSITIVE_INFINITY }: KeepAliveTerms): void {
     this.stop()
-    const asked = flowTimerS === undefined ? Number.POSITIVE_INFINITY : Math.max(LEAST_MS, flowTimerS * 1000)
+    const ofRegistrar = flowTimerS === undefined ? Number.POSITIVE_INFINITY : flowTimerS * 1000
+    const asked = Math.max(LEAST_MS, Math.min(ofRegistrar, keepAliveMs))
     if (flow.transport === 'udp') this.#arm({ flow, withinMs: Math.min(UDP_MS, asked), isOutbound, mapped: null })
     else if (asked < Number.POSITIVE_INFINITY) this.#ctx.layer.sender.keepWithin(flow, asked)
   }

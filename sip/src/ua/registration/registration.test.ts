@@ -221,8 +221,13 @@ describe('registration as a client (RFC 3261 section 10)', () => {
 
 describe('keep-alives of a registration (RFC 5626 section 4.4)', () => {
   /** A registration over `transport`, and what it sent in two minutes besides SIP messages: when, in ms, and which bytes. */
-  function keepAlives(transport: 'udp' | 'tls', headers: readonly (readonly [string, string])[]) {
-    const registering = new Registering({ registrar: { ...sipUri('', 'sbc.test', transport), user: undefined } })
+  function keepAlives(
+    transport: 'udp' | 'tls',
+    headers: readonly (readonly [string, string])[],
+    options: Partial<RegistrationOptions> = {},
+  ) {
+    const registrar = { ...sipUri('', 'sbc.test', transport), user: undefined }
+    const registering = new Registering({ registrar, ...options })
     const { pair } = registering
     registering.respond = () => ({ status: 200, reply: { headers: [['Expires', '600'], ...headers] } })
     const sent: { readonly at: number; readonly bytes: Buffer }[] = []
@@ -355,6 +360,15 @@ describe('keep-alives of a registration (RFC 5626 section 4.4)', () => {
   it('a connection gets its keep-alives as often as Flow-Timer asks', () => {
     expect(keepAlives('tls', [['Flow-Timer', '15']])).toMatchObject({ asked: [15_000], sent: [] })
     expect(keepAlives('tls', [])).toMatchObject({ asked: [], sent: [] })
+  })
+
+  it('the setting of the trunk makes keep-alives more frequent, and so does a Flow-Timer that is shorter', () => {
+    const own = { keepAliveMs: 10_000 }
+    expect(keepAlives('tls', [], own).asked).toEqual([10_000])
+    expect(keepAlives('tls', [['Flow-Timer', '8']], own).asked).toEqual([8000])
+    const { gaps } = keepAlives('udp', [], own)
+    expect(gaps.length).toBeGreaterThanOrEqual(11)
+    expect(Math.max(...gaps.slice(1))).toBeLessThanOrEqual(10_000)
   })
 
   it('nothing is sent after the registration has ended', async () => {

@@ -40,6 +40,8 @@ export interface RegistrationOptions {
   readonly instanceId: string
   /** Requested interval in seconds; default 600. */
   readonly expiresS?: number
+  /** Most time between two keep-alives on the path; default, and at most, that of {@link FlowKeepAlive}. */
+  readonly keepAliveMs?: Ms
   /** Called after every change, not before `registration` has returned. */
   readonly onChange: (status: RegistrationStatus) => void
 }
@@ -210,7 +212,8 @@ export class Registration {
   /** RFC 5626 section 4.2.1: a registrar that keeps flows requires "outbound" in its response. */
   #keepFlow(flow: Flow, { headers }: SipResponse): void {
     const isOutbound = headers.all('Require').some(value => value.split(',').some(tag => tag.trim() === 'outbound'))
-    this.#keepAlive.keep(flow, { flowTimerS: secondsOf(headers.get('Flow-Timer')), isOutbound })
+    const { keepAliveMs } = this.#options
+    this.#keepAlive.keep(flow, { flowTimerS: secondsOf(headers.get('Flow-Timer')), isOutbound, keepAliveMs })
   }
 
   #onFailure({ code, detail }: RequestFailure): void {

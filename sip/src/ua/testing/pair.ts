@@ -131,8 +131,8 @@ export class Pair {
   }
 
   /** A call that is established on both sides. */
-  established(from: 'a' | 'b' = 'a'): { caller: Heard; callee: Heard } {
-    const caller = this.call({}, undefined, from)
+  established(from: 'a' | 'b' = 'a', options: Partial<OutboundCall> = {}): { caller: Heard; callee: Heard } {
+    const caller = this.call(options, undefined, from)
     this.time.advance(200)
     const callee = this[from === 'a' ? 'b' : 'a'].calls.at(-1)
     if (callee === undefined) throw new Error('no call came in')

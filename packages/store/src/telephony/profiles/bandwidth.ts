@@ -10,4 +10,6 @@ export const bandwidth = {
   number_format_in: 'any',
   asserted_identity: 'caller',
   session_expires: 1800,
+  dtmf: 'events',
+  keep_alive: 25,
 } as const satisfies TrunkProfile

@@ -10,4 +10,6 @@ export const telnyx = {
   number_format_in: 'e164',
   refer: true,
   session_expires: 1800,
+  dtmf: 'events',
+  keep_alive: 25,
 } as const satisfies TrunkProfile

@@ -8,4 +8,6 @@ export const vonage = {
   number_format_out: 'digits',
   number_format_in: 'e164',
   session_expires: 1800,
+  dtmf: 'events',
+  keep_alive: 25,
 } as const satisfies TrunkProfile

@@ -268,14 +268,16 @@ export const MEDIA: ScenarioGroup = {
       engine: 'it is agreed; RTCP of the engine comes to the RTP port',
       source: { clause: 'RFC 5761 section 5.1.1' },
       async run(h) {
-        const rtcpPorts: number[] = []
-        h.line.packets.onSend = (_from, packet, _length, _ipv4, port) => {
-          if (packet[1] === 200 || packet[1] === 201) rtcpPorts.push(port)
-        }
-        check('status', await h.callEngine({ body: sdpWith(['a=rtcp-mux']) }), 200)
-        h.rtp.talk(10_000)
-        await h.pass(10_000)
-        check('ports of RTCP', [...new Set(rtcpPorts)], [h.rtp.stream.port])
+        check('ports of RTCP', await rtcpPorts(h, 'a=rtcp-mux'), [h.rtp.stream.port])
+      },
+    },
+    {
+      name: 'rtcp-at-another-port',
+      carrier: 'an offer with `a=rtcp:` and a port that is not the one above RTP',
+      engine: 'RTCP of the engine comes to that port',
+      source: { clause: 'RFC 3605 section 2.1' },
+      async run(h) {
+        check('ports of RTCP', await rtcpPorts(h, 'a=rtcp:41000'), [41_000])
       },
     },
     {
@@ -320,6 +322,18 @@ export const MEDIA: ScenarioGroup = {
       },
     },
   ],
+}
+
+/** Ports to which the engine sends RTCP in a call whose offer has this line. */
+async function rtcpPorts(h: CarrierHarness, line: string): Promise<number[]> {
+  const ports = new Set<number>()
+  h.line.packets.onSend = (_from, packet, _length, _ipv4, port) => {
+    if (packet[1] === 200 || packet[1] === 201) ports.add(port)
+  }
+  check('status', await h.callEngine({ body: sdpWith([line]) }), 200)
+  h.rtp.talk(10_000)
+  await h.pass(10_000)
+  return [...ports]
 }
 
 async function skewed(h: CarrierHarness, pace: number): Promise<void> {

@@ -35,7 +35,7 @@ describe('a call leg', () => {
     line.b.leg!.sendDigits('2')
     await line.pass(2000)
     expect(sources(line.b)).toEqual(['4 info', '# info'])
-    expect(sources(line.a)).toEqual(['2 telephone-event'])
+    expect(sources(line.a)).toEqual(['2 rfc4733'])
   })
 
   it('a leg holds, changes its keys and resumes; the other side gets "held" and "resumed"', async () => {

@@ -49,6 +49,23 @@ it('the run queue delivers each wake-up promptly to one process that listens for
     expect(taken.filter(([who]) => who === 'worker')).toEqual([['worker', 'a chat']])
   }))
 
+it('wake-ups of the run queue that come while one is under way share jobs of eight at most, and each is delivered', () =>
+  within(async make => {
+    const [api, engine] = [make(), make()]
+    for (let i = 0; i < 21; i++) api.wake(workOf(`run-${i}`))
+    const jobs = async () => {
+      const { rows } = await test.owner.query("select data from parley_queue.job where queue = 'calls' order by seq")
+      return rows.map(({ data }) => 1 + (data.more?.length ?? 0))
+    }
+    await vi.waitFor(async () => expect(await jobs()).toEqual([1, 8, 8, 4]), { timeout: 10_000 })
+    const taken: Work[] = []
+    await engine.listen(['phone'], async work => void taken.push(work))
+    await vi.waitFor(() => expect(taken.length).toBe(21), { timeout: 10_000 })
+    expect(taken.toSorted((a, b) => Number(a.run_id.slice(4)) - Number(b.run_id.slice(4)))).toEqual(
+      Array.from({ length: 21 }, (_, i) => workOf(`run-${i}`)),
+    )
+  }))
+
 it('the run queue drops a wake-up that no process took within 30 s', () =>
   within(async make => {
     make().wake(workOf('old'))

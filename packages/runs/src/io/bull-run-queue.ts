@@ -15,14 +15,26 @@ const QUEUES: Readonly<Record<RunKind, 'calls' | 'texts'>> = {
   background: 'texts',
 }
 const ONCE = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const
+/** Most wake-ups in one job. More would give one engine many calls while others are idle. */
+const TOGETHER = 8
+/** Most wake-ups that wait for those under way. One beyond them is lost, and the sweep finds its run. */
+const MOST_WAITING = 5000
+
+/** A wake-up, and those that came while another one was under way. An earlier release, which knows none of them, wakes the first. */
+interface WakeUps extends Work {
+  readonly more?: readonly Work[]
+}
 
 /**
  * Wake-ups on BullMQ: each is given to one process, once, and only wakes it. The run waits in the database; a queue that
- * is away costs time and loses nothing.
+ * is away costs time and loses nothing. A wake-up leaves at once; those that come while it is under way leave together after it, since a
+ * job costs the database as much as the admission of a run.
  */
 export class BullRunQueue implements RunQueue {
   readonly #connections: BullConnections
   readonly #wallClock: () => number
+  /** Wake-ups that wait for those under way, by queue. */
+  readonly #waiting = new Map<string, Work[]>()
 
   constructor(connections: BullConnections, wallClock: () => number) {
     this.#connections = connections
@@ -32,10 +44,12 @@ export class BullRunQueue implements RunQueue {
   wake({ kind, run_id, scope }: Work): void {
     if (this.#connections.isClosed) return
     const { owner_id, environment, tenant_id } = scope
-    this.#connections
-      .queue<Work>(QUEUES[kind])
-      .add(kind, { kind, run_id, scope: { owner_id, environment, tenant_id } }, ONCE)
-      .catch(error => this.#connections.problem('a wake-up was lost', error))
+    const work: Work = { kind, run_id, scope: { owner_id, environment, tenant_id } }
+    const name = QUEUES[kind]
+    const waiting = this.#waiting.get(name)
+    if (waiting === undefined) void this.#add(name, work)
+    else if (waiting.length < MOST_WAITING) waiting.push(work)
+    else this.#connections.problem('a wake-up was lost', new Error(`${MOST_WAITING} others wait for the queue ${name}`))
   }
 
   async listen(kinds: readonly RunKind[], listener: (work: Work) => Promise<void>): Promise<() => Promise<void>> {
@@ -43,12 +57,29 @@ export class BullRunQueue implements RunQueue {
     // A job that its process lost is not given to another: the run is claimed, or the sweep finds it.
     const options = { concurrency: CONCURRENCY, maxStalledCount: 0 }
     const workers = [...names].map(name =>
-      this.#connections.worker<Work>(name, options, async ({ data, timestamp }) => {
-        if (this.#wallClock() - timestamp <= STALE_MS) await listener(data)
+      this.#connections.worker<WakeUps>(name, options, async ({ data, timestamp }) => {
+        if (this.#wallClock() - timestamp > STALE_MS) return
+        const { more = [], ...first } = data
+        await Promise.all([first, ...more].map(listener))
       }),
     )
     return async () => {
       await Promise.all(workers.map(worker => worker.stop()))
     }
+  }
+
+  /** Adds the wake-up, and then those that came meanwhile. Never rejects. */
+  async #add(name: string, work: Work): Promise<void> {
+    const waiting = [work]
+    this.#waiting.set(name, waiting)
+    while (true) {
+      const [first, ...more] = waiting.splice(0, TOGETHER)
+      if (first === undefined) break
+      await this.#connections
+        .queue<WakeUps>(name)
+        .add(first.kind, more.length === 0 ? first : { ...first, more }, ONCE)
+        .catch(error => this.#connections.problem('wake-ups were lost', error))
+    }
+    this.#waiting.delete(name)
   }
 }

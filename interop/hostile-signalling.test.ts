@@ -174,8 +174,9 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     const phone = await openPhone()
     const call = await phone.call(under.uri)
     call.leg.detectVoice({})
-    await call.waitFor('answered', 5000)
-    await call.waitFor('voice-start', 5000)
+    // The voice is loaded in this call, which takes longer beside other tests.
+    await call.waitFor('answered', 15_000)
+    await call.waitFor('voice-start', 15_000)
     const end = await call.hangUp()
     expect(end.confirmed).toBe(true)
     expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up' })

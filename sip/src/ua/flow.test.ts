@@ -57,8 +57,13 @@ describe('connections of a dialog', () => {
         if (output.type === 'keep-within') asked.push(output.withinMs)
         submit.call(pair.a.transport, output)
       }
-      pair.established('a', { keepAliveMs: 10_000 })
+      const { caller } = pair.established('a', { keepAliveMs: 10_000 })
       expect(asked).toEqual(transport === 'tls' ? [10_000] : [])
+      // A connection that replaces it is kept alive as well.
+      pair.a.transport.cutAll()
+      pair.time.advance(1000)
+      expect(caller.session.state).toBe('confirmed')
+      expect(asked).toEqual(transport === 'tls' ? [10_000, 10_000] : [])
     },
   )
 

@@ -1,4 +1,4 @@
-import { BufferedEmitter } from '@parley/kernel'
+import { BufferedEmitter, type Ms } from '@parley/kernel'
 import type { Dialog } from '../dialog/dialog.ts'
 import { mediaTypeOf } from '../message/content-type.ts'
 import type { SipMessage, SipRequest } from '../message/message.ts'
@@ -28,6 +28,8 @@ export class SessionCore implements EventSource {
   dialog: Dialog | undefined
   /** By the last Allow of the peer's (RFC 3311 section 4). */
   peerTakesUpdate = false
+  /** See `OutboundCall`. */
+  keepAliveMs: Ms | undefined
   /** See `SessionEnd`; set by the part that sends INVITEs. */
   inviteLeft: () => boolean = () => false
   readonly #pending = new Set<object>()
@@ -111,6 +113,12 @@ export class SessionCore implements EventSource {
     this.#table.add(dialog.id)
   }
 
+  /** Something is sent on this connection as often as the call's trunk asks for. */
+  keepAlive(flow: Flow): void {
+    if (this.keepAliveMs !== undefined && flow.transport !== 'udp')
+      this.ctx.layer.sender.keepWithin(flow, this.keepAliveMs)
+  }
+
   /** Sends a request in the session's dialog; undefined when there is none. */
   request(spec: Omit<InDialogRequest, 'dialog' | 'identity' | 'flow'>) {
     const { ctx, dialog, identity, flow } = this
@@ -124,6 +132,7 @@ export class SessionCore implements EventSource {
       flow,
       onResponse: (response, on) => {
         if (response.status >= 200) this.#pending.delete(pending)
+        if (on.id !== this.flow?.id) this.keepAlive(on)
         this.flow = on
         spec.onResponse(response, on)
       },

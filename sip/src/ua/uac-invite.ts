@@ -185,8 +185,8 @@ export class UacInvite {
     this.#core.isSecure = flow.transport === 'tls'
     this.#core.own(dialog)
     const isWanted = this.#hangUp === undefined
-    const { keepAliveMs } = this.#call
-    if (keepAliveMs !== undefined && flow.transport !== 'udp') this.#core.ctx.layer.sender.keepWithin(flow, keepAliveMs)
+    this.#core.keepAliveMs = this.#call.keepAliveMs
+    this.#core.keepAlive(flow)
     if (isWanted) {
       this.#core.state = 'confirmed'
       this.#core.noteAbilities(response)

@@ -55,7 +55,12 @@ export class PeerProgram {
     const { pid, exitCode, signalCode } = this.#process
     if (pid === undefined) return
     const exited = exitCode === null && signalCode === null ? once(this.#process, 'exit') : null
-    process.kill(-pid, 'SIGTERM')
+    try {
+      process.kill(-pid, 'SIGTERM')
+    } catch (error) {
+      // None of its processes is left.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
     await exited
   }
 }

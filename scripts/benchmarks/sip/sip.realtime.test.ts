@@ -1,9 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { afterEach, describe, expect, it } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { MeasuredSubject } from './measured-subject.ts'
 import type { Layer, PlantedFault } from './messages.ts'
+import { PeerProgram } from './peer-program.ts'
 import { areOnTime, measureRefreshes } from './refreshes.ts'
-import { inParallel, isClean, sippFigures } from './sipp-load.ts'
+import { inParallel, isClean, runSipp, sippFigures } from './sipp-load.ts'
 
 const missing = spawnSync('sipp', ['-v']).error !== undefined
 const note = missing ? ' (skipped: sipp is not installed: apt-get install sip-tester)' : ''
@@ -48,6 +52,30 @@ describe.skipIf(missing)(`the SIP benchmark${note}`, () => {
     const figures = await figuresOf('ua', { kind: 'deaf', every: 20 })
     expect(figures.retransmissions).toBeGreaterThan(5)
     expect(isClean(figures, LOAD)).toBe(false)
+  })
+})
+
+describe.skipIf(missing)(`another SIP server beside ours${note}`, () => {
+  it('it is started, called by the same SIPp and measured with the processor time of its processes, and it ends', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-other-server-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const path = join(folder, 'other-server')
+    const program = `"${process.execPath}" "${join(import.meta.dirname, 'other-server.fixture.ts')}" 5`
+    // The processor time of a process below the one that was started counts as well.
+    await writeFile(path, `#!/bin/sh\n${program} "$1" & wait\n`, { mode: 0o755 })
+    const server = await PeerProgram.start(path)
+    try {
+      const before = server.cpuMs()
+      const figures = await runSipp({ ...LOAD, port: server.port, core: 1 })
+      expect(figures).toMatchObject({ calls: LOAD.calls, failed: 0 })
+      expect((server.cpuMs() - before) / LOAD.calls).toBeGreaterThan(5)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('a program that ends at once is reported with its exit code', async () => {
+    await expect(PeerProgram.start('/bin/false')).rejects.toThrow('/bin/false ended with code 1')
   })
 })
 

@@ -7,8 +7,8 @@ import {
   admitWithAnswer,
   type DialFacts,
   dialFacts,
-  lockAgentAgainstArchiving,
-  newRun,
+  lockAgentForRun,
+  type NewRun,
   type PlannedPublication,
   type Queries,
   RefusedAdmission,
@@ -91,14 +91,14 @@ async function preparedRun(body: RunCreation, context: RunContext, facts: Promis
     throw new Refusal('forbidden', 'this key may not place calls: use a key with can_dial, or an admin key', {
       reason: 'can_dial',
     })
-  const [agent, published, call, environment, run] = await facts
-  const publication = publicationFor(body, settledValue(agent), settledValue(published))
+  const [agent, published, call, environment] = await facts
+  const { publication, run } = publicationFor(body, settledValue(agent), settledValue(published))
   checkChannel(body, publication)
   const webKind = isWeb ? webKindOf(body, context) : null
   const line = isPhone ? outboundLine(settledValue(call)!) : null
   if (line !== null) checkDestination(body.to, line.facts)
   checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, settledValue(environment))
-  return { request: requestOf(body, publication, line, context), publication, webKind, run: settledValue(run) }
+  return { request: requestOf(body, publication, line, context), publication, webKind, run }
 }
 
 type Facts = Awaited<ReturnType<typeof factsFor>>
@@ -110,11 +110,10 @@ type Facts = Awaited<ReturnType<typeof factsFor>>
 function factsFor({ agent_id, version, channel, from }: RunCreation, context: RunContext) {
   const { db, scope } = context
   return Promise.allSettled([
-    lockAgentAgainstArchiving(db, scope, agent_id),
+    lockAgentForRun(db, scope, agent_id),
     readPublication(db, scope, agent_id, version ?? 'head'),
     channel === 'phone' ? dialFacts(db, scope, { agent_id, version: version ?? null, from: from ?? null }) : null,
     runEnvironmentOf(context),
-    newRun(db),
   ])
 }
 
@@ -142,15 +141,16 @@ function kindOf({ channel, mode }: RunCreation): RunKind {
 
 function publicationFor(
   { agent_id, version }: RunCreation,
-  agent: Awaited<ReturnType<typeof lockAgentAgainstArchiving>>,
+  agent: Awaited<ReturnType<typeof lockAgentForRun>>,
   publication: PlannedPublication | null,
-): PlannedPublication {
+): { readonly publication: PlannedPublication; readonly run: NewRun } {
   if (agent === null) throw noAgent(agent_id)
   if (agent.archived_at !== null) throw agentArchived(agent_id)
   const publishedVersion = version ?? agent.head_version
   if (publishedVersion === null) throw agentNotPublished(agent_id)
   if (publication === null) throw noVersion(agent_id, publishedVersion)
-  return publication
+  const { run_id, created_at } = agent
+  return { publication, run: { run_id, created_at } }
 }
 
 function checkChannel({ channel, agent_id }: RunCreation, { version, channels, test }: PlannedPublication): void {

@@ -156,6 +156,7 @@ export {
   insertNumber,
   listNumbers,
   lockAgentAgainstArchiving,
+  lockAgentForRun,
   type NumberRow,
   numberOf,
   publishedVersion,
@@ -230,7 +231,7 @@ export {
   admitRun,
   admitWithAnswer,
   countTransfer,
-  newRun,
+  type NewRun,
   RefusedAdmission,
   type RunRequest,
 } from './runs/admission.ts'

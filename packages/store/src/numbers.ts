@@ -4,6 +4,7 @@ import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
 import { type KeysetColumn, type Page, type PageRequest, readPage } from './keyset.ts'
 import { PreparedQuery } from './prepared-query.ts'
 import type { Queries } from './protocol.ts'
+import type { NewRun } from './runs/admission.ts'
 import type { Channel } from './schema.ts'
 import { statementTime } from './statements.ts'
 
@@ -156,6 +157,26 @@ const lockedAgent = new PreparedQuery(
     db
       .selectFrom('agents')
       .select(['archived_at', 'head_version', 'head_channels'])
+      .where('tenant_id', '=', tenant_id)
+      .where('agent_id', '=', agent_id)
+      .forShare(),
+)
+
+/** As {@link lockAgentAgainstArchiving}, with a name and the time for a run of it (`NewRun`). */
+export async function lockAgentForRun(
+  tx: Queries,
+  scope: Scope,
+  agentId: string,
+): Promise<(AnsweringAgent & NewRun) | null> {
+  return (await lockedForRun.first(tx, { tenant_id: scope.tenant_id, agent_id: agentId })) ?? null
+}
+
+const lockedForRun = new PreparedQuery(
+  (db, { tenant_id, agent_id }: { readonly tenant_id: string; readonly agent_id: string }) =>
+    db
+      .selectFrom('agents')
+      .select(['archived_at', 'head_version', 'head_channels'])
+      .select([sql<string>`parley.uuidv7()`.as('run_id'), sql<string>`parley.now_ms()`.as('created_at')])
       .where('tenant_id', '=', tenant_id)
       .where('agent_id', '=', agent_id)
       .forShare(),

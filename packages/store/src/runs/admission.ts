@@ -132,18 +132,10 @@ export async function admitBy(
   return { kind: 'admitted', run_id, created_at, owned: owner === undefined ? null : { run_id, fence } }
 }
 
-/** Names a run and its time before it is admitted, so that its answer can be made before. */
-interface NewRun {
+/** Names a run and its time before it is admitted, so that its answer can be made before (`lockAgentForRun`). */
+export interface NewRun {
   readonly run_id: string
   readonly created_at: string
-}
-
-const newRunQuery = new PreparedQuery(
-  (_, __: object) => sql<NewRun>`select parley.uuidv7() as run_id, parley.now_ms() as created_at`,
-)
-
-export async function newRun(db: Queries): Promise<NewRun> {
-  return (await newRunQuery.first(db, {}))!
 }
 
 /** An admission that was refused after its answer was made: the transaction can only be rolled back. */

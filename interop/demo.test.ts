@@ -43,8 +43,8 @@ async function demo(args: readonly string[], home: string, atTestEnd: AtTestEnd)
   return { status, output, errors, leftBehind }
 }
 
-// Concurrent, because each test takes 40 s and has a home of its own.
-describe('npm run demo', { timeout: 200_000, concurrent: true }, () => {
+// Concurrent, because each test takes 40 s, and three minutes on a machine with much other work, and has a home of its own.
+describe('npm run demo', { timeout: 600_000, concurrent: true }, () => {
   it('the demo with --json prints one object that describes a whole call, and leaves no file but its recording', async ({
     expect,
     onTestFinished: atTestEnd,

@@ -9,6 +9,7 @@ import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { CALL_METERS, metersOf, recordingOf, webhooksOf } from './run-records.ts'
 import { type Serving, startServing } from './serving.ts'
+import { aiortcCalls } from './web-aiortc.ts'
 import { rms, spokenWide } from './wide-speech.ts'
 
 /** What takes seconds on an idle machine. */
@@ -333,4 +334,5 @@ describe('web calls', { timeout: 240_000 }, () => {
     for (const started of [run_id, other.run_id]) await waitForRun(client, started, hasEnded, SOON_MS)
     browser.close()
   })
+  aiortcCalls(() => ({ serving, client }))
 })

@@ -22,14 +22,15 @@ Sí, creo que sí. Quisiera cambiar mi contraseña, porque la he olvidado.`,
 // The tones of a word have the same length at any speed.
 await textToSpeechConformance(() => new TonesVoice(), { maxShareAtDoubleSpeed: 0.9 })
 
-await speechToTextConformance(() => {
-  const voice = new TonesVoice()
-  return {
-    recogniser: new TonesRecogniser(),
-    speak: (text, language) => say(voice, text, language),
-    close: () => voice.close(),
-  }
-})
+const shared = new TonesVoice()
+const spanish = await shared.readiness('es')
+afterAll(() => shared.close())
+
+await speechToTextConformance(() => ({
+  recogniser: new TonesRecogniser(),
+  speak: (text, language) => say(shared, text, language),
+  close: () => Promise.resolve(),
+}))
 
 async function say(
   voice: { synthesize: TonesVoice['synthesize'] },
@@ -74,10 +75,6 @@ function recognise(audio: Int16Array, endpointingMs?: number): SpeechEvent[] {
 
 const wordsOf = (events: readonly SpeechEvent[]) =>
   events.flatMap(event => (event.type === 'final' ? event.words.map(({ text }) => text) : []))
-
-const shared = new TonesVoice()
-const spanish = await shared.readiness('es')
-afterAll(() => shared.close())
 
 describe.each([
   ['en', '', null],

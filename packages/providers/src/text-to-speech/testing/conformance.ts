@@ -1,5 +1,5 @@
 import { type AudioFormat, msToSamples, NARROWBAND } from '@parley/kernel'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { MAX_TEXT_CODE_POINTS } from '../request.ts'
 import type { SpeechRequest, TextToSpeech } from '../text-to-speech.ts'
 
@@ -25,10 +25,17 @@ export async function textToSpeechConformance(
   await probe.close()
   const name = obstacle === null ? `the voice ${id}` : `the voice ${id} (skipped: ${obstacle})`
   describe.skipIf(obstacle !== null)(name, () => {
-    for (const format of formats) speaksIn(make, format, obstacles)
-    speaks(make, obstacles, options.maxShareAtDoubleSpeed ?? 0.7)
+    let made: TextToSpeech | null = null
+    // One voice for all tests that do not stop it: to start its threads takes longer than to speak.
+    const shared = () => {
+      made ??= make()
+      return made
+    }
+    afterAll(() => made?.close())
+    for (const format of formats) speaksIn(shared, format, obstacles)
+    speaks(shared, obstacles, options.maxShareAtDoubleSpeed ?? 0.7)
     stops(make, languages[0]!)
-    refuses(make, languages[0]!)
+    refuses(shared, languages[0]!)
   })
 }
 
@@ -53,7 +60,11 @@ async function synthesise(voice: TextToSpeech, request: SpeechRequest, signal = 
   return audio
 }
 
-function speaksIn(make: () => TextToSpeech, format: AudioFormat, obstacles: ReadonlyMap<string, string | null>): void {
+function speaksIn(
+  shared: () => TextToSpeech,
+  format: AudioFormat,
+  obstacles: ReadonlyMap<string, string | null>,
+): void {
   for (const [language, obstacle] of obstacles) {
     const skipped = obstacle === null ? '' : ` (skipped: ${obstacle})`
     it.skipIf(obstacle !== null)(
@@ -61,7 +72,7 @@ function speaksIn(make: () => TextToSpeech, format: AudioFormat, obstacles: Read
       async () => {
         const text = SPEECH[language]
         if (text === undefined) throw new Error(`the suite has no text in "${language}"; add one to SPEECH`)
-        const audio = await synthesise(open(make), { text, language, format })
+        const audio = await synthesise(shared(), { text, language, format })
         const seconds = audio.length / format.sampleRateHz
         expect(seconds).toBeGreaterThan(text.length * 0.035)
         expect(seconds).toBeLessThan(text.length * 0.15)
@@ -75,14 +86,14 @@ function speaksIn(make: () => TextToSpeech, format: AudioFormat, obstacles: Read
 }
 
 function speaks(
-  make: () => TextToSpeech,
+  shared: () => TextToSpeech,
   obstacles: ReadonlyMap<string, string | null>,
   maxShareAtDoubleSpeed: number,
 ): void {
   const languages = [...obstacles.keys()]
 
   it('speaks faster when the request doubles the speed', async () => {
-    const voice = open(make)
+    const voice = shared()
     const request = { text: SPEECH[languages[0]!]!, language: languages[0]! }
     const [normal, fast] = [await synthesise(voice, request), await synthesise(voice, { ...request, speed: 2 })]
     expect(fast.length / normal.length).toBeGreaterThan(0.35)
@@ -93,7 +104,7 @@ function speaks(
     const request = { text: SPEECH[languages[0]!]!, language: languages[0]! }
     const words: string[] = []
     let [endMs, lastMs] = [0, 0]
-    for await (const chunk of open(make).synthesize(request, new AbortController().signal)) {
+    for await (const chunk of shared().synthesize(request, new AbortController().signal)) {
       endMs += chunk.samples.length / 8
       for (const { text, startMs } of chunk.words) {
         expect(startMs).toBeGreaterThanOrEqual(lastMs)
@@ -106,7 +117,7 @@ function speaks(
   })
 
   it('reports all characters of each utterance as sent', async () => {
-    const voice = open(make)
+    const voice = shared()
     const sent: number[] = []
     const request = {
       text: SPEECH[languages[0]!]!,
@@ -120,7 +131,7 @@ function speaks(
   })
 
   it('concurrent utterances do not mix', async () => {
-    const voice = open(make)
+    const voice = shared()
     const requests = ['One.', 'Two, three, four, five.'].map(text => ({ text, language: languages[0]! }))
     const alone = [await synthesise(voice, requests[0]!), await synthesise(voice, requests[1]!)]
     expect(await Promise.all(requests.map(request => synthesise(voice, request)))).toEqual(alone)
@@ -190,7 +201,7 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((all, count) => all + count, 0)
 }
 
-function refuses(make: () => TextToSpeech, language: string): void {
+function refuses(shared: () => TextToSpeech, language: string): void {
   it.each<[string, Partial<SpeechRequest>, string]>([
     ['an empty text', { text: '' }, 'text_empty'],
     ['a blank text', { text: ' \n\t ' }, 'text_empty'],
@@ -203,6 +214,6 @@ function refuses(make: () => TextToSpeech, language: string): void {
     ['a format that it does not declare', { format: { sampleRateHz: 48_000, channels: 2 } }, 'format_not_supported'],
   ])('refuses %s', async (_name, wrong, code) => {
     const request = { text: 'One.', language, ...wrong }
-    await expect(synthesise(open(make), request)).rejects.toMatchObject({ name: 'ParleyError', code })
+    await expect(synthesise(shared(), request)).rejects.toMatchObject({ name: 'ParleyError', code })
   })
 }

@@ -1,40 +1,25 @@
 import { performance } from 'node:perf_hooks'
 import type { MessagePort } from 'node:worker_threads'
 import { receiveMessageOnPort } from 'node:worker_threads'
-import { type Ms, systemRandom } from '@parley/kernel'
-import { MediaError } from '../errors.ts'
+import type { Ms } from '@parley/kernel'
 import { PacketBatch, type PacketIo } from '../packet-io/packet-io.ts'
-import { RecordingRing } from '../recorder/recording-ring.ts'
 import { COMPOSED, LEFT, type MediaPath, PortableMediaPath } from '../session/media-path.ts'
-import { MediaSessionCore } from '../session/media-session-core.ts'
-import { type SendSlot, SendSlots, WAKE_MS } from '../session/send-slots.ts'
-import type { SessionCommand } from '../session/session-protocol.ts'
-import { SessionRings } from '../session/session-rings.ts'
+import { WAKE_MS } from '../session/send-slots.ts'
 import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { portableTransforms } from '../srtp/transform-for-key.ts'
 import { LEFT_RECEIVED, LEFT_TO_SEND, type NativeTurns, TURN } from './native-turns.ts'
+import { OutgoingPackets } from './outgoing-packets.ts'
 import { SweptCalls } from './swept-calls.ts'
 import { ThreadLateness } from './thread-lateness.ts'
 import { COMMAND_POSTED, type ThreadCommand, type ThreadStatistics } from './thread-protocol.ts'
 import { ThreadReplies } from './thread-replies.ts'
+import { DEFAULT_PTIME_MS, type ThreadSession, ThreadSessions } from './thread-sessions.ts'
 
 /** Room for several packets of each socket that has any at one wake: a socket with one packet and room for more is known to be empty. */
 const RECEIVED_AT_ONCE = 512
 const BATCH_PACKETS = 128
 /** Sessions whose packets are composed before they are sent; each may have a report too. */
 const SENT_AT_ONCE = BATCH_PACKETS / 2
-/** Packet time until parameters are applied: the slot also runs the inbound side. */
-const DEFAULT_PTIME_MS = 20
-
-interface ThreadSession {
-  readonly id: number
-  /** In the media path. */
-  readonly pathId: number
-  readonly core: MediaSessionCore
-  readonly rtpSocket: number
-  readonly rtcpSocket: number
-  slot: SendSlot<ThreadSession> | null
-}
 
 /**
  * One media thread: wakes every 2.5 ms on absolute deadlines, sends for the calls whose slot it is, and processes
@@ -45,15 +30,10 @@ interface ThreadSession {
 export class MediaThreadLoop {
   readonly #io: PacketIo
   readonly #port: MessagePort
-  readonly #bindAddress: string
   readonly #words: Int32Array
-  readonly #transforms: SrtpTransforms
-  readonly #sessions = new Map<number, ThreadSession>()
-  readonly #rtp = new Map<number, ThreadSession>()
-  readonly #rtcp = new Map<number, ThreadSession>()
-  readonly #slots = new SendSlots<ThreadSession>()
+  readonly #sessions: ThreadSessions
   readonly #incoming = new PacketBatch(RECEIVED_AT_ONCE)
-  readonly #outgoing = new PacketBatch(BATCH_PACKETS)
+  readonly #outgoing: OutgoingPackets
   readonly #path: MediaPath
   /** Sessions whose slot was at this wake; their ids and slots are in `#calls`. */
   readonly #swept: ThreadSession[] = []
@@ -62,12 +42,9 @@ export class MediaThreadLoop {
   readonly #lateness: ThreadLateness
   /** Wakes in C++; null: they are here. */
   readonly #turns: NativeTurns | null
-  /** By the id in the media path. */
-  readonly #byPath: (ThreadSession | null)[] = []
   readonly #gridStart: Ms
   #nowMs: Ms
   readonly #replies: ThreadReplies
-  #filled = 0
   #wakes = 0
   #waitedMs: Ms = 0
   #idleMs: Ms = 0
@@ -86,10 +63,12 @@ export class MediaThreadLoop {
     this.#path = path
     this.#turns = turns
     this.#io = io
-    this.#transforms = transforms
     this.#port = port
-    this.#replies = new ThreadReplies(port)
-    this.#bindAddress = bindAddress
+    const replies = new ThreadReplies(port)
+    const outgoing = new OutgoingPackets(io, BATCH_PACKETS)
+    this.#replies = replies
+    this.#outgoing = outgoing
+    this.#sessions = new ThreadSessions({ io, bindAddress, transforms, path, turns, outgoing, replies })
     this.#words = words
     this.#gridStart = io.now()
     this.#nowMs = this.#gridStart
@@ -106,7 +85,7 @@ export class MediaThreadLoop {
     this.#replies.flush(this.#nowMs)
     if (this.#turns === null) await this.#runWakes()
     else await this.#runTurns(this.#turns)
-    for (const session of [...this.#sessions.values()]) this.#close(session)
+    this.#sessions.closeAll()
     this.#replies.flush(this.#nowMs)
     this.#port.close()
   }
@@ -114,7 +93,7 @@ export class MediaThreadLoop {
   async #runWakes(): Promise<void> {
     let lastWake = 0
     while (!this.#stopping) {
-      if (this.#sessions.size === 0) await this.#untilWanted()
+      if (this.#sessions.count === 0) await this.#untilWanted()
       lastWake = Math.max(lastWake, this.#wakeAt(this.#io.now()))
       const waitFrom = this.#io.now()
       await this.#io.wait(this.#gridStart + (lastWake + 1) * WAKE_MS)
@@ -125,9 +104,9 @@ export class MediaThreadLoop {
       if (wake > lastWake) {
         lastWake = wake
         this.#wakes++
-        this.#slots.sweep(wake, this.#collect)
+        this.#sessions.slots.sweep(wake, this.#collect)
         this.#sendSwept()
-        this.#flush()
+        this.#outgoing.flush()
       }
       this.#receive(lastWake)
       this.#advance()
@@ -139,14 +118,14 @@ export class MediaThreadLoop {
   /** As `#runWakes`, but what is regular happens in C++, and so does the sleep. */
   async #runTurns(turns: NativeTurns): Promise<void> {
     while (!this.#stopping) {
-      if (this.#sessions.size === 0) {
+      if (this.#sessions.count === 0) {
         await this.#untilWanted()
         turns.begin(this.#gridStart, this.#wakeAt(this.#io.now()))
       }
       await turns.yield()
       this.#nowMs = this.#io.now()
       this.#drainCommands()
-      while (this.#sessions.size > 0) {
+      while (this.#sessions.count > 0) {
         const end = this.#runTurn(turns)
         if (end === TURN) break
         this.#takeLeft(turns, end)
@@ -167,13 +146,13 @@ export class MediaThreadLoop {
     const { count, ids, slotMs, missed, outcome, packets } = turns
     for (let i = 0; i < count; i++) {
       if (end === LEFT_RECEIVED) this.#dispatch(packets, i)
-      const session = end === LEFT_RECEIVED ? null : this.#byPath[ids[i]!]
-      if (session === null || session === undefined) continue
+      const session = end === LEFT_RECEIVED ? null : this.#sessions.ofPath(ids[i]!)
+      if (session === null) continue
       if (end === LEFT_TO_SEND) this.#sendRest(session, slotMs[i]!, missed[i]!, outcome[i] === LEFT)
       else this.#advanceOne(session, this.#nowMs)
-      if (this.#filled > SENT_AT_ONCE) this.#flush()
+      if (this.#outgoing.filled > SENT_AT_ONCE) this.#outgoing.flush()
     }
-    this.#flush()
+    this.#outgoing.flush()
   }
 
   #wakeAt(nowMs: Ms): number {
@@ -214,7 +193,8 @@ export class MediaThreadLoop {
     const count = this.#swept.length
     for (let from = 0; from < count; from += SENT_AT_ONCE) {
       const until = Math.min(count, from + SENT_AT_ONCE)
-      this.#filled = this.#path.compose(this.#calls, from, until, this.#nowMs, this.#outgoing, this.#filled)
+      const { batch, filled } = this.#outgoing
+      this.#outgoing.filledTo(this.#path.compose(this.#calls, from, until, this.#nowMs, batch, filled))
       const nowMs = this.#io.now()
       const { outcome, due, slotMs, missed } = this.#calls
       for (let i = from; i < until; i++) {
@@ -222,7 +202,7 @@ export class MediaThreadLoop {
         if (outcome[i] === COMPOSED) this.#noteLateness(session, slotMs[i]!, missed[i]!, nowMs)
         if (outcome[i] === LEFT || due[i] === 1) this.#sendRest(session, slotMs[i]!, missed[i]!, outcome[i] === LEFT)
       }
-      this.#flush()
+      this.#outgoing.flush()
     }
   }
 
@@ -230,33 +210,20 @@ export class MediaThreadLoop {
   #sendRest(session: ThreadSession, slotMs: Ms, missed: number, isLeft: boolean): void {
     const { core, rtpSocket, rtcpSocket } = session
     try {
-      const length = isLeft ? core.tick(slotMs, this.#outgoing.slots[this.#filled]!) : 0
+      const length = isLeft ? core.tick(slotMs, this.#outgoing.next) : 0
       if (length > 0) {
-        this.#address(rtpSocket, length, core.ipv4, core.port)
+        this.#outgoing.add(rtpSocket, length, core.ipv4, core.port)
         this.#noteLateness(session, slotMs, missed, this.#io.now())
       }
-      const report = core.tickRtcp(this.#nowMs, this.#outgoing.slots[this.#filled]!)
-      if (report > 0) this.#address(core.rtcpMux ? rtpSocket : rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
+      const report = core.tickRtcp(this.#nowMs, this.#outgoing.next)
+      if (report > 0) this.#outgoing.add(core.rtcpMux ? rtpSocket : rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
     } catch (error) {
-      this.#fail(session, error)
+      this.#sessions.fail(session, error)
     }
   }
 
   #noteLateness(session: ThreadSession, slotMs: Ms, missed: number, nowMs: Ms): void {
     this.#lateness.note(nowMs - slotMs, missed, session.slot?.ptimeMs ?? DEFAULT_PTIME_MS)
-  }
-
-  #address(socket: number, length: number, ipv4: number, port: number): void {
-    const at = this.#filled++
-    this.#outgoing.socket[at] = socket
-    this.#outgoing.length[at] = length
-    this.#outgoing.ipv4[at] = ipv4
-    this.#outgoing.port[at] = port
-  }
-
-  #flush(): void {
-    if (this.#filled > 0) this.#io.send(this.#outgoing, this.#filled)
-    this.#filled = 0
   }
 
   /**
@@ -294,16 +261,16 @@ export class MediaThreadLoop {
 
   #advanceOne(session: ThreadSession, nowMs: Ms): void {
     try {
-      if (this.#sessions.has(session.id)) session.core.advance(nowMs)
+      if (this.#sessions.has(session)) session.core.advance(nowMs)
     } catch (error) {
-      this.#fail(session, error)
+      this.#sessions.fail(session, error)
     }
   }
 
   #dispatch(batch: PacketBatch, i: number): void {
     const socket = batch.socket[i]!
-    const rtp = this.#rtp.get(socket)
-    const session = rtp ?? this.#rtcp.get(socket)
+    const rtp = this.#sessions.ofRtpSocket(socket)
+    const session = rtp ?? this.#sessions.ofRtcpSocket(socket)
     if (session === undefined) return
     const arrivedAt = batch.arrivedAt[i]!
     const packet = batch.slots[i]!
@@ -311,7 +278,7 @@ export class MediaThreadLoop {
       if (rtp !== undefined) session.core.receive(arrivedAt, packet, batch.length[i]!, batch.ipv4[i]!, batch.port[i]!)
       else session.core.receiveRtcp(arrivedAt, packet, batch.length[i]!, batch.ipv4[i]!, batch.port[i]!)
     } catch (error) {
-      this.#fail(session, error)
+      this.#sessions.fail(session, error)
     }
   }
 
@@ -320,15 +287,9 @@ export class MediaThreadLoop {
       case 'open':
         void this.#open(command)
         return
-      case 'session': {
-        const session = this.#sessions.get(command.session)
-        try {
-          if (session !== undefined) this.#command(session, command.command)
-        } catch (error) {
-          if (session !== undefined) this.#fail(session, error)
-        }
+      case 'session':
+        this.#sessions.command(command.session, command.command)
         return
-      }
       case 'thread-statistics':
         this.#replies.add({ type: 'thread-statistics', statistics: this.#statistics() })
         return
@@ -340,111 +301,15 @@ export class MediaThreadLoop {
   }
 
   async #open(command: Extract<ThreadCommand, { type: 'open' }>): Promise<void> {
-    const { session, port } = command
-    const sockets: number[] = []
-    try {
-      for (const wanted of [port, port + 1]) sockets.push(await this.#io.open(this.#bindAddress, wanted))
-      this.#begin(command, sockets[0]!, sockets[1]!)
-      this.#replies.add({ type: 'opened', session })
-    } catch (error) {
-      for (const socket of sockets) this.#io.close(socket)
-      const code = MediaError.is(error) ? error.code : 'bind_failed'
-      this.#replies.add({ type: 'open-failed', session, code, detail: String(error) })
-    }
+    await this.#sessions.open(command)
+    if (this.#sessions.count > 0) this.#wakeIdle?.()
     this.#replies.flush(this.#nowMs)
-  }
-
-  #begin(command: Extract<ThreadCommand, { type: 'open' }>, rtpSocket: number, rtcpSocket: number): void {
-    const id = command.session
-    const core = new MediaSessionCore({
-      openedAtMs: this.#io.now(),
-      openedAtUnixMs: performance.timeOrigin + performance.now(),
-      rings: new SessionRings(command.format, command.rings),
-      recorder: command.recording === null ? null : new RecordingRing(command.recording),
-      random: systemRandom,
-      transforms: this.#transforms,
-      emit: event => this.#replies.addEvent(id, event, this.#nowMs),
-    })
-    const pathId = this.#path.add(core, rtpSocket, rtcpSocket)
-    const session: ThreadSession = { id, pathId, core, rtpSocket, rtcpSocket, slot: null }
-    this.#byPath[pathId] = session
-    this.#place(session, DEFAULT_PTIME_MS)
-    this.#sessions.set(id, session)
-    this.#rtp.set(rtpSocket, session)
-    this.#rtcp.set(rtcpSocket, session)
-    this.#wakeIdle?.()
-  }
-
-  #command(session: ThreadSession, command: SessionCommand): void {
-    switch (command.type) {
-      case 'apply': {
-        session.core.apply(this.#io.now(), command.parameters)
-        const { ptimeMs } = command.parameters
-        if (session.slot?.ptimeMs !== ptimeMs) this.#place(session, ptimeMs)
-        return
-      }
-      case 'digits':
-        session.core.sendDigits(command.digits, command.options)
-        return
-      case 'background':
-        session.core.setBackground(command.loop, command.gain)
-        break
-      case 'listen':
-        session.core.listen(command.listener, command.memory)
-        return
-      case 'detect-voice':
-        session.core.detectVoice(command.options)
-        return
-      case 'statistics':
-        this.#replies.addOf(session.id, { type: 'statistics', statistics: session.core.statistics() })
-        return
-      case 'close':
-        this.#close(session)
-        return
-    }
-  }
-
-  #place(session: ThreadSession, ptimeMs: Ms): void {
-    if (session.slot !== null) this.#slots.remove(session.slot)
-    if (this.#turns !== null) this.#slots.pass(this.#turns.lastWake)
-    session.slot = this.#slots.add(session, ptimeMs)
-    this.#turns?.place(session.pathId, session.slot)
-  }
-
-  #close(session: ThreadSession): void {
-    const { core } = session
-    const length = core.close(this.#io.now(), this.#outgoing.slots[0]!)
-    if (length > 0) {
-      this.#address(core.rtcpMux ? session.rtpSocket : session.rtcpSocket, length, core.rtcpIpv4, core.rtcpPort)
-      this.#flush()
-    }
-    this.#remove(session)
-    this.#replies.addOf(session.id, { type: 'closed', statistics: core.statistics() })
-  }
-
-  /** An error in one call's core ends that call; the other calls of this thread are not affected. */
-  #fail(session: ThreadSession, error: unknown): void {
-    if (!this.#sessions.has(session.id)) return
-    this.#remove(session)
-    this.#replies.addOf(session.id, { type: 'failed', detail: error instanceof Error ? error.message : String(error) })
-  }
-
-  #remove(session: ThreadSession): void {
-    if (session.slot !== null) this.#slots.remove(session.slot)
-    session.slot = null
-    this.#path.remove(session.pathId)
-    this.#byPath[session.pathId] = null
-    this.#sessions.delete(session.id)
-    this.#rtp.delete(session.rtpSocket)
-    this.#rtcp.delete(session.rtcpSocket)
-    this.#io.close(session.rtpSocket)
-    this.#io.close(session.rtcpSocket)
   }
 
   #statistics(): ThreadStatistics {
     const cpu = process.threadCpuUsage()
     return {
-      sessions: this.#sessions.size,
+      sessions: this.#sessions.count,
       wakes: this.#wakes + (this.#turns?.wakes ?? 0),
       sendLateness: this.#lateness.takeSummary(),
       cpuMs: (cpu.user + cpu.system) / 1000,

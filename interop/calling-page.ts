@@ -154,7 +154,7 @@ export function logOf(page: Page, skipped = 0): Promise<PageLog> {
   return page.evaluate<PageLog>(`window.path().catch(() => {}).then(() => ${log})`)
 }
 
-/** Path of a WAV file for a microphone, at 16 kHz or `rate`: each element is silence of so many seconds and what is then said. */
+/** Path of a WAV file for a microphone, at 16 kHz or `rate`: each element is silence of this many seconds and what is then said. */
 export function microphoneFile(
   atTestEnd: AtTestEnd,
   script: readonly { readonly afterS: number; readonly says: Int16Array }[],

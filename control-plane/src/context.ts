@@ -107,7 +107,7 @@ export type PreviewOutcome =
 
 /** The LiveKit server of web calls. */
 interface WebRooms {
-  /** What the browser of a web run connects with, valid for so long. */
+  /** What the browser of a web run connects with, valid for this long. */
   readonly visitorAccess: (
     runId: string,
     validForMs: number,

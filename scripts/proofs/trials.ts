@@ -10,7 +10,7 @@ import { type ProcessFigures, TrialProcesses } from './trials/trial-processes.ts
 const SUITE = '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f'
 const AGENT = 'inquiry-desk'
 const PROCESSES = 2
-/** One process is killed for so many trials. */
+/** One process is killed for every this many trials. */
 const TRIALS_PER_KILL = 25
 /** Trials from which on memory is judged: before, caches still fill. */
 const TRIALS_FOR_MEMORY = 200
@@ -87,7 +87,7 @@ async function round(
   const processes = new TrialProcesses(test.owner.url, scope)
   const begun = performance.now()
   const id = await startTestRun(test, scope, count)
-  // Each kill comes when so many trials have ended.
+  // Numbers of ended trials at which a process is killed.
   const moments = Array.from({ length: kills }, () => randomBelow(random, count)).sort((a, b) => a - b)
   let [done, shown] = [0, 0]
   try {

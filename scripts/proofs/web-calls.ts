@@ -21,7 +21,7 @@ const FRAME = 320
 const PERIOD_PACKETS = 500
 const MOST_BYTES = 1500
 const PHONE_CALLS = 3
-/** The far end of the phone calls hangs up so long after their answer, at least. */
+/** The far end of the phone calls hangs up this long after their answer, at least. */
 const PHONE_SPARE_MS = 30_000
 const SOON_MS = 60_000
 const PATIENT = { reminderMaxCount: 0, endCallAfterSilenceMs: 600_000, maxCallDurationMs: 1_800_000 } as const

@@ -127,7 +127,7 @@ function withArrays<Row extends { readonly failed_assertions: readonly string[] 
   return { ...row, failed_assertions: [...row.failed_assertions] }
 }
 
-/** Cost of so many trials of the agent, by what its last ones cost. */
+/** Cost of this many trials of the agent, by what its last ones cost. */
 export async function estimatedCost(
   agentId: string,
   counts: Readonly<Record<'cloud' | 'phone', number>>,

@@ -7,9 +7,9 @@ import type { RunContext } from './run-context.ts'
 /** Path of the offers of web calls; the run's id follows. */
 export const WEB_RUNS_PATH = '/web/runs'
 
-/** A web run waits so long for the offer of its browser, ms. */
+/** A web run waits this long for the offer of its browser, ms. */
 const TOKEN_MS = 5 * 60_000
-/** The agent waits so long in the room for the visitor, ms: it takes the place of a call meanwhile. */
+/** The agent waits this long in the room for the visitor, ms: it takes the place of a call meanwhile. */
 const ROOM_TOKEN_MS = 2 * 60_000
 /** 160 bits. */
 const SECRET_CHARACTERS = 32

@@ -111,7 +111,7 @@ export class OpusEncoderState extends OpusState {
     this.module._oc_encoder_ctl(this.state, SET[name], value)
   }
 
-  /** Encodes one frame to at most `room` bytes; returns how many. 0: the library makes no packet of so many samples or bytes. */
+  /** Encodes one frame to at most `room` bytes; returns how many. 0: the library makes no packet from this number of samples, or none that fits `room`. */
   encode(
     src: Int16Array,
     srcOffset: number,
@@ -134,8 +134,8 @@ export class OpusEncoderState extends OpusState {
 
 export class OpusDecoderState extends OpusState {
   /**
-   * Decodes a packet to `dst`, as many samples as it holds; returns how many. `lost`: the packet before this one, of so many
-   * samples, is decoded from the redundancy in this one; 0: this packet. 0 is returned for bytes that are no packet.
+   * Decodes a packet to `dst`, as many samples as it holds; returns how many. `lost`: the length in samples of the packet
+   * before this one, which is decoded from the redundancy in this one; 0: this packet is decoded. 0 is returned for bytes that are no packet.
    */
   decode(
     src: Uint8Array,

@@ -14,8 +14,9 @@ const COMPLEXITY = 1
 const EXPECTED_LOSS_PERCENT = 10
 /** Share of the expected loss that stays after a report of less: loss comes in bursts. */
 const LOSS_MEMORY = 0.5
-/** Packets of silence that are encoded before the encoder is left out, and then one in so many, as libopus does with DTX. */
+/** Packets of silence that are encoded before the encoder is left out. */
 const SILENCE_BEFORE = 10
+/** From then on one packet of silence in this many is encoded, as libopus does with DTX. */
 const SILENCE_EVERY = 20
 /** RFC 6716 section 3.4: longer packets do not exist. */
 const MAX_PACKET_SAMPLES = 1920

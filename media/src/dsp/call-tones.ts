@@ -4,7 +4,7 @@ import { SPECTRUM_WINDOW, ToneSpectrum } from './tone-spectrum.ts'
 /** 20 ms between two frames, each the spectrum of a window. */
 const HOP: Samples = 160
 const RING: Samples = 1024
-/** Between tones only one frame of so many is measured: a tone has `MIN_FRAMES`, so the others are measured once that one is tonal. */
+/** Between tones only one frame in this many is measured: a tone has `MIN_FRAMES`, so the others are measured once that one is tonal. */
 const IDLE_STRIDE = 4
 
 /** A frame is tonal if one peak holds this share of its power and the rest looks like noise, or if two peaks do together. */
@@ -63,7 +63,7 @@ const QUEUE = 8
 
 /**
  * Finds tones of a phone network in 8 kHz audio: beeps, special information tones (SIT), ringing and fax. Speech and music have no
- * peak that keeps its frequency and level for so long and then stops. After `push`, drain `take`. Allocates nothing after construction.
+ * peak that keeps its frequency and level for `MIN_FRAMES` and then stops. After `push`, drain `take`. Allocates nothing after construction.
  */
 export class CallTones {
   /** Of the event that `take` returned last: where the tone began or ended on the sample clock, and its frequency. */

@@ -2,8 +2,9 @@ import { type Cipheriv, createCipheriv } from 'node:crypto'
 import { readUint32, writeUint32 } from '../rtp/rtp-packet.ts'
 
 const BLOCK_BYTES = 16
-/** Keystream is computed for this many packets at a time, of up to so many blocks each: 20 ms of G.711 are 10. */
+/** Keystream is computed for this many packets at a time. */
 const PACKETS_AHEAD = 8
+/** Most blocks of each of these packets: 20 ms of G.711 are 10. */
 const BLOCKS_AHEAD = 12
 /** Enough for a whole packet slot; longer input takes several rounds. */
 const MAX_BLOCKS = 96

@@ -5,7 +5,7 @@ import type { TraceSink, TraceSpan, UnixMs } from '@parley/kernel'
 /** Spans that wait for the collector; beyond them new ones are dropped. */
 const MAX_QUEUED = 8192
 const EXPORT_WITHIN_MS = 5000
-/** A stopping process waits so long for the collector. */
+/** A stopping process waits this long for the collector. */
 const CLOSE_WITHIN_MS = 3000
 
 export interface Tracing {

@@ -148,7 +148,7 @@ function withoutTools(messages: readonly ChatMessage[]): ChatMessage[] {
   )
 }
 
-/** The newest messages of at most so many characters, from a turn of the caller on. */
+/** The newest messages of at most this many characters, from a turn of the caller on. */
 function newestTurns(messages: readonly ChatMessage[], characters: number): readonly ChatMessage[] {
   let remaining = characters
   let start = messages.length

@@ -8,7 +8,7 @@ const BRIDGED_MS: Ms = 300
 const AFTER_KEY_MS: Ms = 300
 /** Speech that goes on for longer than this after the digits is about something else. */
 const LONGEST_MS: Ms = 3000
-/** The recogniser is asked for the words so long after such a voice. */
+/** The recogniser is asked for the words this long after such a voice. */
 const FINALIZE_AFTER_MS: Ms = 300
 
 /**

@@ -18,8 +18,9 @@ const WORDLESS_MS: Ms = 3000
 const WORDLESS_AFTER_END_MS: Ms = 800
 /** The same with a recogniser that sends no partials. */
 const WORDLESS_WITHOUT_PARTIALS_MS: Ms = 15_000
-/** So much voice without words is speech that the recogniser missed; more of it is music or noise. */
+/** From this much voice without words on, it is speech that the recogniser missed. */
 const UNHEARD_MS: Ms = 1000
+/** From this much voice without words on, it is music or noise. */
 const MUSIC_MS: Ms = 6000
 const FIRM_CONFIDENCE = 0.5
 /** Shorter speech without words counts as a cough. */

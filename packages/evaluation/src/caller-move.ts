@@ -9,7 +9,7 @@ export type CallerMove =
       /** Steps of the script (from 1) that the turn consists of; empty: no script. */
       readonly steps: readonly number[]
     }
-  /** The caller says nothing for so long. */
+  /** The caller says nothing for this long. */
   | { readonly type: 'silence'; readonly ms: Ms }
   | { readonly type: 'hang-up' }
 

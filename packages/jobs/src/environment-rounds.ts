@@ -3,9 +3,9 @@ import type { Ms, Time } from '@parley/kernel'
 import type { EnvironmentQueue } from '@parley/runs'
 import type { DueWork } from '@parley/store'
 
-/** A round in which items are under way reads so often which others became due meanwhile. */
+/** A round in which items are under way reads this often which others became due meanwhile. */
 const LOOK_AGAIN_MS: Ms = 250
-/** While all places of the process are taken, a round ends after so long: other environments may wait for a place. */
+/** While all places of the process are taken, a round ends after this long: other environments may wait for a place. */
 const TURN_MS: Ms = 5000
 
 interface EnvironmentRoundsOptions {
@@ -34,7 +34,7 @@ export abstract class EnvironmentRounds<Item> {
     this.#options = options
   }
 
-  /** Takes at most so many items that are due; they are leased to this process. */
+  /** Takes at most this many items that are due; they are leased to this process. */
   protected abstract take(scope: Scope, atMost: number): Promise<readonly Item[]>
   /** Never rejects: an item that could not be settled is due again when its lease ends. */
   protected abstract carryOut(item: Item): Promise<void>

@@ -28,7 +28,7 @@ const CONNECT_MS: Ms = 20_000
 const RECONNECT_MS: Ms = 10_000
 /** Duration of a digit that a page sends: it has none. */
 const DIGIT_MS: Ms = 100
-/** Messages of a page, at most so many in each second; more are dropped. */
+/** Messages of a page, at most this many in each second; more are dropped. */
 const MESSAGES_PER_S = 20
 
 type WebPeerEvent =

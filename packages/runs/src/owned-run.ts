@@ -65,9 +65,9 @@ interface OwnedRunOptions {
   readonly trace: RunTrace | null
 }
 
-/** A write that must not be lost goes to the journal when the database has not answered for so long. */
+/** A write that must not be lost goes to the journal when the database has not answered for this long. */
 const DISK_AFTER_MS: Ms = 500
-/** The end of a run waits so long for its log of inputs. */
+/** The end of a run waits this long for its log of inputs. */
 const INPUTS_WITHIN_MS: Ms = 2000
 
 /** How a run ended; usage and transcript are added to it. */

@@ -1,6 +1,6 @@
 import type { Ms, Time } from '@parley/kernel'
 
-/** At most one line about failures in so long. */
+/** At most one line about failures is written in this time. */
 const QUIET_MS: Ms = 60_000
 
 interface RepeatedFailureLogOptions {

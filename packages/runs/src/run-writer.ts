@@ -6,17 +6,17 @@ import { isTransient } from './retry-until-answered.ts'
 import { RunBacklog } from './run-backlog.ts'
 import { type RunBatch, type RunEnd, type RunEntry, writeBatch, writeEnd } from './run-entry.ts'
 
-/** An entry waits at most so long for others of its batch. */
+/** An entry waits at most this long for others of its batch. */
 const GATHER_MS: Ms = 20
-/** A SIP message waits so long for other entries, so that a call does not cost a transaction for each message. */
+/** A SIP message waits this long for other entries, so that a call does not cost a transaction for each message. */
 const GATHER_SIP_MS: Ms = 2000
 const FIRST_PAUSE_MS: Ms = 250
 const LONGEST_PAUSE_MS: Ms = 2000
 /** A database that takes longer may be away: from then on waiting entries go to disk. */
 const LATE_MS: Ms = 1000
-/** While the database is away, a killed process loses at most the entries of so long. */
+/** While the database is away, a killed process loses at most the entries of this time. */
 const SPILL_EVERY_MS: Ms = 500
-/** A batch that the database refused so often is skipped. */
+/** A batch that the database refused this often is skipped. */
 const MAX_REFUSALS = 5
 
 interface RunWriterOptions {

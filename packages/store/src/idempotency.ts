@@ -13,7 +13,7 @@ export interface IdempotentRequest {
   readonly key: string
   /** SHA-256 of the request. */
   readonly requestHash: Buffer
-  /** Its answer waits so long, in ms, to be taken once (`takeAnswer`). Default null: it may be repeated. */
+  /** Its answer waits this long, in ms, to be taken once (`takeAnswer`). Default null: it may be repeated. */
   readonly deliversOnceMs?: number | null
 }
 

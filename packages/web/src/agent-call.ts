@@ -55,7 +55,7 @@ interface CallEvents {
 const RECONNECT_MS = 10_000
 /** Between two offers, if the first was not answered. */
 const RETRY_MS = 1000
-/** An answered offer gets so long to connect before the next one takes its place. */
+/** An answered offer gets this long to connect before the next one takes its place. */
 const PATH_MS = 3000
 
 /** Options of a call. */

@@ -52,7 +52,7 @@ export interface PersonCall {
 }
 
 /**
- * A person whom the agent talks to for so many turns, in virtual time: signalling, media, voice activity, dialogue and flow are real; recogniser, model and
+ * A person whom the agent talks to for this many turns, in virtual time: signalling, media, voice activity, dialogue and flow are real; recogniser, model and
  * voice are scripted. `detects`: a setting has the agent find out what it talks to.
  */
 export async function personCall(detects: boolean, turns = PERSON_TURNS): Promise<PersonCall> {

@@ -65,7 +65,7 @@ export interface CallVariant extends Pick<AgentCallOptions, 'recording' | 'onEve
   readonly onAction?: (request: ActionRequest) => void
   /** The agent gives its voice a text. */
   readonly onSpeech?: (text: string) => void
-  /** An operator cancels the call so long after its answer; default: nobody does. */
+  /** An operator cancels the call this long after its answer; default: nobody does. */
   readonly cancelledAfterMs?: Ms
 }
 

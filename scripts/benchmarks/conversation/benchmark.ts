@@ -52,7 +52,7 @@ export const benchmark: Benchmark = {
   },
 }
 
-/** So many of them, evenly spread. */
+/** `count` of the items, evenly spread. */
 function spread<Item>(items: readonly Item[], count: number): Item[] {
   const most = Math.min(Math.max(1, count), items.length)
   return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)]!)

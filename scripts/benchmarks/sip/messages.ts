@@ -7,9 +7,9 @@ export type Layer = 'ua' | 'engine'
 
 /** A planted fault, which the figures must show. */
 export type PlantedFault =
-  /** The subject computes for so long at each INVITE, ms. */
+  /** The subject computes for this long at each INVITE, ms. */
   | { readonly kind: 'busy'; readonly ms: number }
-  /** The subject ignores one INVITE in so many. */
+  /** The subject ignores one INVITE in `every`. */
   | { readonly kind: 'deaf'; readonly every: number }
 
 export type SubjectRequest =

@@ -24,7 +24,7 @@ interface RefreshFigures {
 
 /**
  * Keeps dialogs between two user agents for some hours of virtual time, with session timers of 1800 s. `outageMs`: a planted
- * fault, a network that loses everything for so long in the middle.
+ * fault, a network that loses everything for this long in the middle.
  */
 export function measureRefreshes(dialogs: number, hours: number, outageMs: Ms = 0): RefreshFigures {
   const time = new VirtualTime()

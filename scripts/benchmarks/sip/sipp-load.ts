@@ -35,7 +35,7 @@ export interface LoadFigures {
   readonly inviteMs: InviteTimes
 }
 
-/** A call without an answer for so long has failed. */
+/** A call that is not answered within this time has failed. */
 const RECEIVE_TIMEOUT_MS = 10_000
 
 /** Makes calls from one SIPp: INVITE, 200, ACK, and BYE at once. Throws if SIPp cannot start. */

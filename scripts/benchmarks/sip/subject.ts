@@ -81,7 +81,7 @@ async function openEngine(tls: TlsIdentity): Promise<Subject> {
   return { port: name => engine.endpoint.port(name), dialogs: () => engine.calls.size }
 }
 
-/** Takes so much processor time, however busy the machine is. */
+/** Takes this much processor time, however busy the machine is. */
 function compute(ms: number): void {
   const until = threadMs() + ms
   while (threadMs() < until);

@@ -150,7 +150,7 @@ export async function ruleWhen(
   return found
 }
 
-/** Resolves when the rule was evaluated so many times more. */
+/** Resolves when the rule was evaluated this many times more. */
 export async function evaluations(environment: Environment, alertId: string, count: number): Promise<Body> {
   let rule = await ruleWhen(environment, alertId, 'evaluated', ({ evaluation }) => evaluation.evaluated_at !== null)
   for (let more = 0; more < count; more++) {

@@ -39,7 +39,7 @@ export class TrialProcesses {
     this.#all.push({ child, figures })
   }
 
-  /** Ends the process that was started so many before the last, without a warning, and starts another. */
+  /** Kills a process without a warning and starts another in its place. `index`: any integer; the remainder chooses the process. */
   async replace(index: number): Promise<void> {
     const running = this.#running
     const { child } = running[index % running.length]!

@@ -73,7 +73,7 @@ export class Endpoint {
     return this.told.filter((input): input is InputOf<Type> => input.type === type)
   }
 
-  /** The first `count` inputs of a type, as soon as there are so many. */
+  /** The first `count` inputs of a type, as soon as there are this many. */
   async until<Type extends TransportInput['type']>(type: Type, count = 1): Promise<InputOf<Type>[]> {
     await this.untilTrue(() => this.all(type).length >= count)
     return this.all(type).slice(0, count)

@@ -16,7 +16,7 @@ export interface FinishedTransaction {
   readonly until: Ms
 }
 
-/** At most so often finished transactions are forgotten: one timer serves many. */
+/** Finished transactions are forgotten at most this often: one timer serves many. */
 const FORGET_EVERY_MS: Ms = 250
 /** Share of the capacity that is forgotten at once to make room. */
 const ROOM_SHARE = 1 / 16

@@ -14,7 +14,7 @@ export const DEFAULT_DATAGRAM_LIMITS: DatagramLimits = { perSource: 2_000, perKn
 
 /** Share of its rate that an unknown source may save up: reading a whole second's worth at once would fill the socket's buffer meanwhile. */
 const UNKNOWN_BURST = 0.1
-/** An unknown source that is refused as often as it may send, for so long, floods us. */
+/** An unknown source that is refused as often as it may send, for this long, floods us. */
 const FLOOD_WINDOW_MS: Ms = 100
 /** How long a decision about an address is used. */
 const RECHECK_MS: Ms = 1_000

@@ -12,7 +12,7 @@ export type StreamLifetimeInput =
   | { readonly type: 'ping' }
   | { readonly type: 'pong' }
   | { readonly type: 'sent' }
-  /** The peer takes the connection for dead when it hears nothing for so long (`Flow-Timer` of RFC 5626). */
+  /** The peer takes the connection for dead when it hears nothing for this long (`Flow-Timer` of RFC 5626). */
   | { readonly type: 'keep-within'; readonly ms: Ms }
 
 export type StreamLifetimeOutput =

@@ -1,11 +1,11 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
 
-/** Of a thinned source one datagram in so many arrives. */
+/** One datagram in this many of a thinned source is let through. */
 const ONE_IN = 64
 const MAX_THINNED = 64
 /** Short: what the source sends after its flood, such as the BYE of a call, is to arrive. */
 const REVIEW_MS: Ms = 200
-/** After so many reviews all datagrams have been read that were in the socket's buffer before. */
+/** After this many reviews all datagrams have been read that were in the socket's buffer before. */
 const SETTLED_REVIEWS = 15
 
 interface Thinned {

@@ -9,7 +9,7 @@ import { InferenceRow } from './inference-row.ts'
 import type { ModelPace } from './model-pace.ts'
 import type { PreemptiveGeneration } from './preemptive-generation.ts'
 
-/** A slow model gets at most so many times as long before another request is sent. */
+/** A slow model gets at most this many times the usual wait before a second request is sent. */
 const LATEST = 2.5
 /** Pause before the second attempt, where the service sends no Retry-After. */
 const RETRY_AFTER_MS: Ms = 250

@@ -24,10 +24,10 @@ const MASKS: Readonly<Record<Kind, string>> = {
 /** Cards have 13 to 19 digits, telephone numbers 7 to 15. */
 const CARD_DIGITS = 13
 const PHONE_DIGITS = 7
-/** So many digits belong to the number that was asked for: numbers are dictated in groups. */
+/** A group of at least this many digits belongs to the number that was asked for: numbers are dictated in groups. */
 const GROUP_DIGITS = 2
 const MAX_NAMES = 200
-/** A question is answered within so many lines. */
+/** A question is answered within this many lines. */
 const ANSWERED_WITHIN = 4
 
 interface Line {

@@ -6,7 +6,7 @@ import { ConversationError } from '../errors.ts'
 /** Bytes that a log may have for each hour of the call that has begun. */
 const BYTES_PER_HOUR = 1024 * 1024
 const HOUR_MS: Ms = 3_600_000
-/** Entries are compressed in blocks of about so many characters. */
+/** Entries are compressed in blocks of about this many characters. */
 const BLOCK = 64 * 1024
 /** Since format 2 a log says what a model was asked ahead of the end of a turn. */
 const FORMAT = 2

@@ -196,7 +196,7 @@ export function microseconds(ms: Ms): Ms {
   return Math.round(ms * 1000) / 1000
 }
 
-/** The clock after so many microseconds. */
+/** The clock after this many microseconds. */
 export function later(now: Ms, microsecondsLater: number): Ms {
   return (Math.round(now * 1000) + microsecondsLater) / 1000
 }

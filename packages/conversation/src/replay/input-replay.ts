@@ -17,8 +17,8 @@ import { noticeable } from './noticeable.ts'
 import { errorOf, failureOf, type StoredFailure } from './stored-failure.ts'
 
 /**
- * A timer may be so late on a busy machine; one that is later did not fire in the recorded run. Another flow may wait so much longer or
- * shorter for the end of the caller's turn without doing anything else.
+ * A timer may fire this late on a busy machine; one that is later did not fire in the recorded run. Another flow may wait longer or shorter
+ * by this much for the end of the caller's turn without doing anything else.
  */
 const LATE_MS: Ms = 1000
 

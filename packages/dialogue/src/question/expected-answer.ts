@@ -5,7 +5,7 @@ import { ENGLISH_QUESTIONS, type QuestionPatterns, SPANISH_QUESTIONS } from './q
 const PATTERNS: Readonly<Record<string, QuestionPatterns>> = { en: ENGLISH_QUESTIONS, es: SPANISH_QUESTIONS }
 /** Longer words between commas and "or" are no choices but sentences. */
 const MAX_CHOICE_TOKENS = 4
-/** Of a text without a question mark, so many sentences at its end may be the question ("Key in your number. Or press 0."). */
+/** In a text without a question mark, up to this many sentences at its end may be the question ("Key in your number. Or press 0."). */
 const MAX_SENTENCES = 3
 const UNKNOWN: ExpectedAnswer = { kind: 'unknown' }
 

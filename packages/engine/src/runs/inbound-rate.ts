@@ -3,7 +3,7 @@ import type { InboundTrunk } from '@parley/store'
 
 /** Default of `TrunkDetails.inbound_cps`: calls per second that one engine takes from a trunk. */
 const CALLS_PER_SECOND = 100
-/** A trunk that was quiet may begin the calls of so long at once. */
+/** A trunk that was quiet may begin at once as many calls as its rate allows in this time. */
 const BURST_MS: Ms = 2000
 /** Trunks, and groups of trunks at the same addresses, whose calls are counted at least. */
 const MAX_COUNTED = 20_000

@@ -20,9 +20,9 @@ interface CallListenersOptions {
 /** A listener costs an encoder and two ports. */
 const MAX_PER_CALL = 4
 const MAX_LISTENERS = 24
-/** A browser that does not connect, or whose path was lost for so long, listens no more. */
+/** A browser that does not connect, or whose path was lost for this long, listens no more. */
 const CONNECT_MS: Ms = 20_000
-/** An offer waits so long for the call of a run that is being set up. */
+/** An offer waits this long for the call of a run that is being set up. */
 const EARLY_MS: Ms = 15_000
 const MAX_EARLY = 1000
 

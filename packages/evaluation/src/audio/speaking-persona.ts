@@ -23,7 +23,7 @@ interface SpeakingPersonaOptions {
   /** What the persona says and does. */
   readonly player: TextCaller
   readonly language: TestCase['language']
-  /** After so many turns the persona hangs up. */
+  /** The persona hangs up after this many turns. */
   readonly maxTurns: number
   readonly random: Random
   readonly signal: AbortSignal

@@ -61,7 +61,7 @@ interface GateFigures {
   readonly longest_allowed_pairs: number
 }
 
-/** Simulates so many comparisons of one hypothesis. */
+/** Simulates this many comparisons of one hypothesis. */
 export function gateFigures(
   { name, loss, cases }: GateHypothesis,
   rates: ErrorRates,

@@ -56,7 +56,7 @@ function shortened(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   return [...head, { role: 'user', content: '[A part is left out here.]' }, ...tail]
 }
 
-/** The first of them, of so many characters together. */
+/** The first messages that together have at most `most` characters. */
 function within(messages: readonly ChatMessage[], most: number): ChatMessage[] {
   let length = 0
   const end = messages.findIndex(({ content }) => {

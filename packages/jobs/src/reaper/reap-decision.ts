@@ -1,6 +1,6 @@
 import type { JsonObject, LostRun, PhoneState, RunEnding } from '@parley/store'
 
-/** A run whose owners died so often is not released again. Each owner, and each reaper, raised the fence. */
+/** A run whose owners died this often is not released again. Each owner, and each reaper, raised the fence. */
 const MAX_OWNERS = 3
 
 const OVER = new Set<PhoneState | null>(['ended', 'rejected', 'expired', 'setup_failed'])

@@ -87,7 +87,7 @@ function databaseWith(methods: Partial<Database['jobs']>): Database {
   })
 }
 
-/** A database whose owners renewed so long ago, exactly: its own clock goes on while a test runs. */
+/** A database whose owners renewed exactly this many ms ago: its own clock goes on while a test runs. */
 const renewedAgo = (renewed_ms_ago: number) =>
   databaseWith({
     reap: async (...request) => {

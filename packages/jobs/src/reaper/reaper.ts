@@ -21,7 +21,7 @@ import { type EndedRoom, endRoom, storeRoomEnd } from './end-room.ts'
 import { type HangUp, hangUp, storeReply } from './hang-up.ts'
 import { decideReap } from './reap-decision.ts'
 
-/** A far end that confirms nothing may still be in the call for so long after the owner's last renewal (invariant 4). */
+/** A far end that confirms nothing may still be in the call for this long after the owner's last renewal (invariant 4). */
 const BUSY_MS: Ms = 28_000
 /** A far end always gets this long to confirm, also when its run is found late. */
 const LEAST_MS: Ms = 3000

@@ -7,7 +7,7 @@ interface LeaderLeaseOptions {
   readonly name: string
   /** Names this process. */
   readonly owner: string
-  /** A worker that dies keeps the others from the work for so long. */
+  /** A worker that dies keeps the others from the work for this long. */
   readonly leaseMs: Ms
   readonly time: Time
 }

@@ -25,7 +25,7 @@ beforeEach(async () => {
   options = { database: test.database, bus: harness.bus, counters: harness.counters }
 })
 
-/** The run has waited for so long. */
+/** Makes the run appear to have waited for `ms`. */
 const waited = (runId: string, ms: number) =>
   test.owner.query(
     `update parley.run_ownership set admitted_at = admitted_at - $2 * interval '1 ms',

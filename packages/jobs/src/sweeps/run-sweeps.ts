@@ -5,7 +5,7 @@ import type { JobCounters } from '../metrics.ts'
 /** Rows of one round; when there are more, the next round follows at once. */
 const AT_MOST = 200
 const ENGINE_SILENT_MS = 30_000
-/** The API promises that an idempotency key is remembered for so long. */
+/** The API promises that an idempotency key is remembered for this long. */
 const KEEP_ANSWERS_MS = 7 * 24 * 3_600_000
 
 export interface RunSweepsOptions {

@@ -147,7 +147,7 @@ export class JobsHarness {
     return this.write(tx => writeCheckpoint(tx, this.scope, run, utterances, {}))
   }
 
-  /** Its engine died: it renewed so long ago. */
+  /** Makes the run look as if its engine had died and had renewed the lease `renewedMsAgo` ago. */
   async kill({ run_id }: Pick<RunOwnership, 'run_id'>, renewedMsAgo = 9000): Promise<void> {
     await this.test.owner.query(
       `update parley.run_ownership set renewed_at = clock_timestamp() - $2 * interval '1 ms',

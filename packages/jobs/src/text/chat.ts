@@ -13,7 +13,7 @@ interface ChatOptions {
   /** Notified when there may be a message, and when the chat is over. */
   readonly signal: Signal
   readonly time: Time
-  /** The chat ends after so long without a message. */
+  /** The chat ends after this long without a message. */
   readonly silenceMs: Ms
   /** Aborts when the conversation is over, for whatever reason. */
   readonly over: AbortSignal

@@ -26,7 +26,7 @@ import { replayRun } from './replay-run.ts'
 import { startNextTestRun } from './start-test-run.ts'
 import { trialResult } from './trial-result.ts'
 
-/** A process that dies loses its trials to others after so long. */
+/** A process that dies loses its trials to others after this long. */
 const LEASE_MS: Ms = 15_000
 const ENVIRONMENTS_AT_ONCE = 8
 /** Trials of one environment at once; the database holds all processes to it. */

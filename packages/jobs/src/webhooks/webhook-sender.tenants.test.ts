@@ -64,7 +64,7 @@ async function tenant(receiver: string): Promise<JobsHarness> {
   return harness
 }
 
-/** Webhooks of so many runs that ended a minute ago. */
+/** Stores the webhooks of `count` runs that ended a minute ago. */
 const due = ({ scope }: JobsHarness, count: number) =>
   test.owner.query(
     `insert into parley.outbox (tenant_id, run_id, event, payload, next_at)

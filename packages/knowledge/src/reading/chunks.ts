@@ -5,7 +5,7 @@ import { languageOfText } from './text-language.ts'
 interface ChunkLimits {
   /** A chunk ends where it would become longer, in characters without its headings. */
   readonly maxCharacters: number
-  /** A chunk repeats at most so many characters of the end of the one before it, if both are of one section. */
+  /** A chunk repeats at most this many characters of the end of the one before it, if both are of one section. */
   readonly overlapCharacters: number
 }
 

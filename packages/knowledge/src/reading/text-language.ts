@@ -8,7 +8,7 @@ const SPANISH = new Set(
 )
 /** Words that are read to decide. */
 const SAMPLE = 4000
-/** Without one in so many of a language's words, the text is in neither. */
+/** A text is in a language only if at least one in this many of its words is a common word of that language. */
 const ONE_IN = 20
 
 /** How the words of a text are stemmed, by counting the commonest words of each language. */

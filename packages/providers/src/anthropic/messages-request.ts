@@ -15,9 +15,9 @@ export interface MessagesRequestOptions {
 
 /** Tokens for thinking, which counts as output, with models that always think. */
 const ROOM_TO_THINK = 4096
-/** The service takes at most so many strict tools. */
+/** The service accepts at most this many strict tools in a request. */
 const MAX_STRICT_TOOLS = 20
-/** And so many optional properties in all of them together. */
+/** The service accepts at most this many optional properties in all strict tools of a request together. */
 const MAX_OPTIONAL_PROPERTIES = 24
 
 /** The body of `POST /v1/messages` for a streamed answer. */

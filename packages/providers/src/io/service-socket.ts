@@ -5,7 +5,7 @@ import type { HostLookup } from './host-lookup.ts'
 
 const CONNECT_MS: Ms = 5000
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
-/** Twenty seconds of mu-law audio: a service that reads nothing for so long is considered gone. */
+/** Twenty seconds of mu-law audio: a service that reads nothing for this long is considered gone. */
 const MAX_QUEUED_BYTES = 160_000
 /** Bytes that are read of the answer to a refused connection, for the error text. */
 const MAX_REASON_BYTES = 2000

@@ -1,7 +1,7 @@
 import type { TextEmbedder } from '../embedding/text-embedder.ts'
 import { ProviderError } from '../errors.ts'
 
-/** Words that share so many first letters count as the same word. */
+/** Words that share this many first letters count as the same word. */
 const STEM = 6
 
 /**

@@ -9,9 +9,9 @@ import {
   withBackend,
 } from 'bullmq'
 
-/** At most one line about queues that are away in so long. */
+/** At most one line is logged in this time about queues that cannot be reached. */
 const SILENT_MS = 10_000
-/** A worker that is still connecting is closed after so long all the same. */
+/** A worker that is still connecting is closed after this long all the same. */
 const CONNECTED_WITHIN_MS = 5000
 /** Schema of the queues in Postgres, prefix of their keys in Redis. */
 const NAMESPACE = 'parley_queue'

@@ -7,7 +7,7 @@ import type { BullConnections } from './bull-connections.ts'
 /** A round that fails is tried again after 1, 2, 4, 8 s; then the sweep finds what is due. */
 const ATTEMPTS = 5
 const BACKOFF = { type: 'exponential', delay: 1000 } as const
-/** A worker that dies leaves its rounds to others after so long, at most with one interval of looking for such rounds. */
+/** A worker that dies leaves its rounds to others after this long, at most with one interval of looking for such rounds. */
 const LOCK_MS: Ms = 10_000
 const LOOK_FOR_STALLED_MS: Ms = 5000
 

@@ -2,7 +2,7 @@ import type { RunKind } from '@parley/store'
 import type { RunQueue, Work } from '../protocol.ts'
 import type { BullConnections } from './bull-connections.ts'
 
-/** A wake-up that no process took for so long is of no use: the sweep has offered the run since. */
+/** A wake-up that no process took for this long is of no use: the sweep has offered the run since. */
 const STALE_MS = 30_000
 /** Runs whose claim is under way at once in one process. */
 const CONCURRENCY = 64

@@ -29,7 +29,7 @@ beforeEach(async () => {
 })
 afterEach(() => home.remove())
 
-/** A call of so many seconds, over and not joined yet. */
+/** A call of this many seconds, over and not joined yet. */
 async function recorded(seconds: number, rate = SECOND) {
   const { spool, services } = engineOn(test, home, { joinsAtClose: false })
   const call = await callOf(test)

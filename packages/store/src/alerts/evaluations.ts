@@ -5,7 +5,7 @@ import { ALERT_SIGNING_SECRET, type AlertEvaluation } from './protocol.ts'
 import { isDestinationKind } from './rule-rows.ts'
 import { alertUrlSealContext } from './rules.ts'
 
-/** Rules are evaluated so often. */
+/** Rules are evaluated this often. */
 export const ALERT_EVERY_MS = 60_000
 
 /** A rule as its evaluation needs it. */

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { freePort } from '../io/postgres-server.ts'
 
-/** Moto answers its first request so much later at most: it is Python, and loads all of itself. */
+/** Moto answers its first request this much later at most: it is Python, and loads all of itself. */
 const READY_WITHIN_MS = 30_000
 
 /** Why there is no S3 server of others on this machine; null: there is. */

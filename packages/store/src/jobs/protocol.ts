@@ -19,7 +19,7 @@ export interface ReapOptions {
   readonly atMost: number
   /** For how long the taken runs are the reaper's. */
   readonly leaseMs: number
-  /** Nothing is taken from owners before the server has been up for so long: they must have had the time to renew. */
+  /** Nothing is taken from owners before the server has been up for this long: they must have had the time to renew. */
   readonly restMs: number
 }
 

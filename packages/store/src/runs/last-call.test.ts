@@ -14,7 +14,7 @@ afterAll(() => test?.close())
 
 const ANA = '+4930222'
 
-/** A call that ended so many days ago; `analysis` null: it was not analysed. */
+/** A call that ended `daysAgo` days ago; `analysis` null: it was not analysed. */
 async function ended(
   scope: Scope,
   daysAgo: number,

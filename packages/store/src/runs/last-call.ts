@@ -12,7 +12,7 @@ export interface LastCall {
 }
 
 /**
- * The last analysed call of the run's agent with the run's number in so many days; test runs do not count. Null: there is none,
+ * The last analysed call of the run's agent with the run's number in the last `maxAgeDays`; test runs do not count. Null: there is none,
  * its content has expired, the number was forgotten since, or the carrier says that the caller's number is not genuine.
  */
 export async function lastCall(db: Queries, scope: Scope, runId: string, maxAgeDays: number): Promise<LastCall | null> {

@@ -6,7 +6,7 @@ export const SAMPLE_RATE_HZ = 16_000
 
 const HEADER_BYTES = 12
 const MARKER = 0x80
-/** A visitor who sent nothing for so long, as with a muted microphone, was silent; less is jitter. */
+/** A visitor who sent nothing for this long, as with a muted microphone, was silent; less is jitter. */
 const GAP_SAMPLES = SAMPLE_RATE_HZ / 5
 
 /** Puts the audio of a visitor into RTP packets with L16. A pause between frames is a gap in the timestamps. */

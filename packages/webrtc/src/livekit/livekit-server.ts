@@ -13,7 +13,7 @@ export interface LiveKitAccess {
 
 /** Longest wait for an answer of the server, s. */
 const REQUEST_S = 4
-/** A room in which nobody is, or the agent alone, is closed by the server so long after the visitor's token expired, s. */
+/** A room in which nobody is, or the agent alone, is closed by the server this long after the visitor's token expired, s. */
 const SPARE_S = 60
 /** The same, after the visitor left: a visitor whose path was lost may come back, s. */
 const DEPARTURE_S = 30

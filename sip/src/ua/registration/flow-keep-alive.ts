@@ -17,7 +17,7 @@ const STUN_LAST_WAIT_MS: Ms = 16 * STUN_RTO_MS
 
 /** What the registrar said of its end of the flow, and the trunk's own setting. */
 interface KeepAliveTerms {
-  /** `Flow-Timer` in seconds (RFC 5626 section 10): it takes the flow for dead when it hears nothing for so long. */
+  /** `Flow-Timer` in seconds (RFC 5626 section 10): it takes the flow for dead when it hears nothing for this long. */
   readonly flowTimerS: number | undefined
   /** It keeps flows (`Require: outbound`), and so answers STUN on its SIP port. */
   readonly isOutbound: boolean

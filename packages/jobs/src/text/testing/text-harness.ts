@@ -55,7 +55,7 @@ export class TextHarness {
   })
   /** Nothing can be written. */
   isAway = false
-  /** So many of the next writes are committed, and nobody hears of it. */
+  /** Number of the next writes that are committed without an answer: the connection breaks first. */
   cutCommits = 0
   /** Writes that were tried meanwhile. */
   refusals = 0

@@ -242,7 +242,7 @@ export class JournalHarness {
   }
 
   /**
-   * Resolves when so many items and ends of the run are on disk. `unanswered`: items whose commit succeeded, but whose answer may
+   * Resolves when this many items and ends of the run are on disk. `unanswered`: items whose commit succeeded, but whose answer may
    * have been on its way when the database went away. The journal then holds them as well.
    */
   waitForRecords(run: OwnedRun, items: number, ends = 0, unanswered = 0): Promise<void> {

@@ -104,7 +104,9 @@ describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurre
     expect(audibleChannels(report.end.media!.recording!.path)).toEqual({ caller: true, agent: true })
   })
 
-  it('a caller of "npm start" books by keys; the process then ends cleanly', async ({ onTestFinished: atTestEnd }) => {
+  it('a caller of the platform that "npm start" runs books by DTMF, and the process then ends cleanly', async ({
+    onTestFinished: atTestEnd,
+  }) => {
     const serving = await startServing(atTestEnd)
     expect(serving.demo.sip).toMatch(/^sip:[0-9a-z]{26,32}@127\.0\.0\.1:\d+;transport=tls$/)
     await byKeys(serving.demo.sip!, microphone(atTestEnd), ALL_KEYS, atTestEnd)

@@ -55,7 +55,7 @@ async function homeWithSpeech(atTestEnd: AtTestEnd): Promise<string> {
 }
 
 describe.skipIf(speech.missing)(`a local recogniser and a neural voice${speech.note}`, { timeout: TEST_MS }, () => {
-  it('a voice books an appointment at the clinic by speech alone, over TLS and SRTP', async ({
+  it('a caller with a synthetic voice books an appointment at the clinic by speech alone, over TLS and SRTP', async ({
     expect,
     onTestFinished: atTestEnd,
   }) => {

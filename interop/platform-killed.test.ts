@@ -108,7 +108,7 @@ describe('a platform that is killed by SIGKILL and started again', { timeout: 18
     expect([await versionsOf(client, 'clinic'), await versionsOf(client, 'pizzeria')]).toEqual([[0], [0]])
   })
 
-  it('a platform that starts with a key for another model publishes only the example again that no user edited', async ({
+  it('a platform that starts with a key for another model publishes again only the example that no user has edited', async ({
     onTestFinished,
   }) => {
     await second.kill()

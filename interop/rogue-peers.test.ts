@@ -138,7 +138,7 @@ describe.each(['udp', 'tcp'] as const)('the password of a trunk, over %s', trans
     },
   )
 
-  it('a far end of the dialog that challenges gets no proof of the password, even after the trunk got one', async () => {
+  it('a remote target (Contact) that challenges gets no digest response, even after the trunk got one', async () => {
     const engine = await openEngine()
     const trunk = await RawSipPeer.open()
     const attacker = await RawSipPeer.open(ATTACKER)

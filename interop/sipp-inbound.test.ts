@@ -78,7 +78,7 @@ describe.skipIf(peer.missing)(
       )
     })
 
-    it('glare: the re-INVITE of the peer is answered 491, and the engine repeats its own after a random wait', {
+    it('glare: the re-INVITE of the peer is answered 491, and the engine repeats its own re-INVITE after a random wait', {
       timeout: 30_000,
     }, async ({ onTestFinished }) => {
       const { under, result } = await sippCalls({ scenario: 'uac-glare' }, onTestFinished, {

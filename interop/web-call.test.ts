@@ -166,7 +166,7 @@ describe('web calls', { timeout: 240_000 }, () => {
     browser.close()
   })
 
-  it('a browser whose candidates follow its offer by PATCH is found by them', async () => {
+  it('a browser that sends its ICE candidates by PATCH after its offer is connected', async () => {
     const { run_id, url, token } = await created()
     const browser = new BrowserStandIn({ trickles: true })
     expect(await browser.call(url, token)).toBe(201)
@@ -309,7 +309,7 @@ describe('web calls', { timeout: 240_000 }, () => {
     browser.close()
   })
 
-  it('a thousand offers of nonsense at one call are refused, most of them by its limit, and another call is answered', async () => {
+  it('a thousand invalid offers for one web call are refused, most of them by the rate limit of that call, and another call is answered', async () => {
     const { run_id, url, token } = await created()
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/sdp' }
     const random = new SeededRandom(22)

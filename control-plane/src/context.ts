@@ -52,7 +52,7 @@ export interface PersonLink {
   readonly expires_at: string
 }
 
-/** A search of documents that was refused, or failed. */
+/** Why a search of documents was refused or failed. */
 export type KnowledgeFailure = 'not_configured' | 'no_generation' | 'model_not_ready' | 'provider_unavailable'
 
 interface KnowledgePort {
@@ -71,7 +71,7 @@ interface KnowledgePort {
   >
 }
 
-/** A key of a provider that is checked before it is stored. */
+/** A provider's API key that is checked before it is stored. */
 export interface KeyToCheck {
   readonly provider: z.output<typeof ownKeyProvider>
   readonly key: string
@@ -79,7 +79,7 @@ export interface KeyToCheck {
   readonly endpoint: string | null
 }
 
-/** What a provider says of a key. */
+/** Whether a provider accepts a key. */
 export type KeyVerdict =
   /** `models`: the language models that an OpenAI-compatible service names. */
   | { readonly outcome: 'accepted'; readonly models: readonly string[] }
@@ -87,7 +87,7 @@ export type KeyVerdict =
   | { readonly outcome: 'unreachable'; readonly reason: string }
   | { readonly outcome: 'address_not_allowed' }
 
-/** A voice with settings, and a line that it speaks. */
+/** A voice with its settings, and the text that it is to speak. */
 export interface PreviewRequest {
   readonly provider: string
   readonly model: string
@@ -107,7 +107,7 @@ export type PreviewOutcome =
 
 /** The LiveKit server of web calls. */
 interface WebRooms {
-  /** What the browser of a web run connects with, valid for this long. */
+  /** The address and the token with which the browser of a web run joins its room; the token is valid for `validForMs`. */
   readonly visitorAccess: (
     runId: string,
     validForMs: number,
@@ -153,7 +153,7 @@ export interface Platform {
     /** Sends or logs a link. Never throws or waits. */
     readonly deliver: (link: PersonLink) => void
   }
-  /** TURN and STUN servers for a browser, with a credential that is valid until `expiresAt`, Unix ms; `name`: whose it is, in their logs. */
+  /** TURN and STUN servers for a browser, with a credential that is valid until `expiresAt`, Unix ms; `name`: the user that the servers log. */
   readonly iceServers: (name: string, expiresAt: number) => BrowserIceServer[]
   /** Default: web calls are direct. */
   readonly webRooms?: WebRooms
@@ -176,7 +176,7 @@ export interface Context {
    */
   readonly db: Queries
   readonly platform: Platform
-  /** A large body as a worker thread parsed it; `agent` and `flow` of the input are then empty. */
+  /** A large body that a worker thread parsed; `agent` and `flow` of the input are then empty. */
   readonly reading?: Reading | undefined
   /** Worker threads for large drafts. Default: the work runs on the main thread. */
   readonly threads?: Pick<ReadingThreads, 'work'> | undefined
@@ -194,7 +194,7 @@ export interface Context {
   dueAfterCommit(work: DueWork): void
   /** Wakes a process that executes runs of this kind, after the commit. */
   wakeAfterCommit(work: WaitingRun): void
-  /** Adds a write that travels with the COMMIT. For transactional operations. */
+  /** Adds a write that is sent in the same round trip as the COMMIT. For transactional operations. */
   writeLast(write: LastWrite): void
 }
 
@@ -229,8 +229,8 @@ export function withAfterCommit<O extends Operation, Context>(
 export type FirstReads<O extends Operation, Context> = (input: InputOf<O>, context: Context) => void
 
 /**
- * A handler of a transactional operation whose first `reads` travel with the check of the credentials and of the idempotency record.
- * They are begun before either is known to pass, and must not reject; without the pipeline the handler begins them.
+ * A handler of a transactional operation whose first `reads` are sent in the same round trip as the check of the credentials and of the
+ * idempotency record. They begin before either check has passed, and must not reject; without the pipeline the handler begins them.
  */
 export function withFirstReads<O extends Operation, Context extends object, Read>(
   reads: (input: InputOf<O>, context: Context) => Promise<Read>,

@@ -51,7 +51,7 @@ describe('the proof "service-failures"', () => {
       stale: 1,
       lost: 1,
       // The agent cannot know that it hears nothing, so its timeline has no error.
-      untold: 1,
+      unrecorded: 1,
     })
     expect(lines).toContainEqual(
       expect.objectContaining({

@@ -62,13 +62,13 @@ export async function proveServiceFailures(
     const doubles = checks.reduce((sum, { doubles }) => sum + doubles, 0)
     const stale = checks.filter(({ stale_ms }) => stale_ms > 0).length
     const lost = checks.reduce((sum, { lost }) => sum + lost, 0)
-    const untold = checks.filter(({ untold }) => untold).length
+    const unrecorded = checks.filter(({ unrecorded }) => unrecorded).length
     const worst_dead_air_ms = Math.max(0, ...checks.map(({ dead_air_ms }) => dead_air_ms ?? 0))
     const worst_cancel_ms = Math.max(0, ...checks.map(({ cancel_ms }) => cancel_ms ?? 0))
-    const ok = hangs + doubles + stale + lost + untold === 0
+    const ok = hangs + doubles + stale + lost + unrecorded === 0
     return {
       ok,
-      summary: { rows: rows.length, hangs, doubles, stale, lost, untold, worst_dead_air_ms, worst_cancel_ms },
+      summary: { rows: rows.length, hangs, doubles, stale, lost, unrecorded, worst_dead_air_ms, worst_cancel_ms },
     }
   } finally {
     await calls.close()

@@ -13,7 +13,7 @@ interface CallDialogProps {
   readonly onClose: () => void
 }
 
-/** Calls the live version of the agent at once, and says what hears the words. */
+/** Calls the live version of the agent as soon as it opens, and names the services that receive what the user says. */
 export function CallDialog({ agent, onClose }: CallDialogProps) {
   const { text } = useTexts()
   const { start, current } = useVoiceCall(agent.ref.id)
@@ -35,7 +35,7 @@ export function CallDialog({ agent, onClose }: CallDialogProps) {
   )
 }
 
-/** What the caller's words go to. */
+/** Names the recogniser and the model that receive what the user says. */
 function ListenersNote({ agent }: Pick<CallDialogProps, 'agent'>) {
   const api = useApi()
   const { text } = useTexts()

@@ -19,13 +19,13 @@ interface PublishProps {
   readonly onClose: () => void
 }
 
-/** Publishes the draft, after it shows what changes for callers; then shows the tests of its release gate, if there are any. */
+/** Shows what a publication of the draft changes for callers, publishes it, and then shows the tests of the release gate, if there is one. */
 export function PublishDialog({ agentId, open, headVersion, onClose }: PublishProps) {
   const api = useApi()
   const { text } = useTexts()
   const queries = useQueryClient()
   const [isTest, setTest] = useState(false)
-  /** The version whose release gate decides; null: none yet. */
+  /** The published version that waits for its release gate; null: none. */
   const [gated, setGated] = useState<number | null>(null)
   const { draft, diagnostics } = open
   const head = useQuery({
@@ -50,7 +50,7 @@ export function PublishDialog({ agentId, open, headVersion, onClose }: PublishPr
       else onClose()
     },
   })
-  // The gate of the live version is in force; the draft's own where that has none.
+  // The release gate of the live version decides; if it has none, the one in the draft.
   const hasGate = (head.data?.draft.settings.releaseGate ?? draft.settings.releaseGate) != null
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   if (gated !== null)
@@ -111,7 +111,7 @@ export function PublishDialog({ agentId, open, headVersion, onClose }: PublishPr
   )
 }
 
-/** The members of `draft` that a publication has. */
+/** The draft, reduced to the properties that a publication has. */
 function contentLike(published: DraftContent, draft: DraftContent): Partial<DraftContent> {
   const names = Object.keys(published) as (keyof DraftContent)[]
   return Object.fromEntries(names.map(name => [name, draft[name]]))

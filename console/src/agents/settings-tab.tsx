@@ -24,7 +24,7 @@ export function SettingsTab({ open }: { readonly open: OpenDraft }) {
       <Section title={text('settings.general')}>
         <form
           className="form"
-          // What others change elsewhere leaves what is being typed here as it is.
+          // A change of other parts of the draft by somebody else keeps the form, with what is being typed in it.
           key={JSON.stringify([draft.name, draft.flow.global_prompt])}
           onSubmit={save(form => {
             const [name, prompt] = [String(form.get('name')), String(form.get('prompt'))]

@@ -10,7 +10,7 @@ import { SelectField, TextField } from '../ui/fields.tsx'
 import { FormActions } from '../ui/form-actions.tsx'
 import { Empty, Facts, Fault } from '../ui/parts.tsx'
 import { SuiteChoice } from './suite-choice.tsx'
-import { USD } from './test-run-words.tsx'
+import { USD } from './test-run-parts.tsx'
 import { useBaselines } from './use-test-runs.ts'
 
 type Creation = RequestTo<'test_runs.create'>['body']

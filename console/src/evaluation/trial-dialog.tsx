@@ -5,7 +5,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { clock } from '../ui/duration.ts'
 import { Badge, Empty, Facts, Fault, Loading } from '../ui/parts.tsx'
 import { ReplayChanges, useTrial } from './replay-changes.tsx'
-import { VerdictBadge } from './test-run-words.tsx'
+import { VerdictBadge } from './test-run-parts.tsx'
 
 type Trial = ResultFrom<'test_runs.trial'>
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useApi } from '../api/api.tsx'
 import type { CaseResult } from './comparison.ts'
-import { isFinished, type TestRun } from './test-run-words.tsx'
+import { isFinished, type TestRun } from './test-run-parts.tsx'
 
 /** How often a test run that has not ended is read again, in ms. */
 export const REFRESH_MS = 2000

@@ -82,7 +82,7 @@ describe('documents', () => {
     expect((await list()).body.items).toEqual([made.body])
   })
 
-  it('a PDF comes as base64, and bytes of another kind are refused', async () => {
+  it('a PDF document is uploaded as base64, and content that is not a PDF is refused', async () => {
     const pdf = { title: 'Parking', media_type: 'application/pdf' }
     const upload = (body: object) => call('knowledge.documents_create', { body: { ...pdf, ...body } })
     const content_base64 = Buffer.from('%PDF-1.7\n').toString('base64')

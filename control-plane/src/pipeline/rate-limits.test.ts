@@ -27,7 +27,7 @@ describe('rate limit of a key', () => {
     expect(limits.takeKey('b', null, 'default').refusal).toBeNull()
   })
 
-  it('a rate set by staff replaces the default', () => {
+  it('a rate limit that staff set replaces the default', () => {
     const { limits } = limiter()
     expect(times(50, () => limits.takeKey('a', { perSecond: 1, burst: 7 }, 'default'))).toBe(7)
   })

@@ -99,7 +99,7 @@ describe('a caller of the pizzeria', () => {
 })
 
 describe('failures of the pizzeria', () => {
-  it('another pizza is offered for a sold-out one', () => {
+  it('the agent asks for another pizza when the chosen one is sold out', () => {
     const { pizza, call } = callPizzeria(['margarita'])
     orderMargarita(call)
     expect(call.says('Sí', { choose: 'edge:si' })).toEqual([

@@ -3,7 +3,7 @@ import type { Scenario } from './scenario.ts'
 
 export type LoadQuantity = 'calls' | 'per_second'
 
-/** A time in which the load grows from one value to another or stays. */
+/** A period in which the load grows from one value to another or stays the same. */
 export interface LoadStage {
   readonly quantity: LoadQuantity
   readonly from: number
@@ -13,7 +13,7 @@ export interface LoadStage {
   readonly step: number | null
 }
 
-/** The values of the steps: calls at once, or calls a second. */
+/** The load of each step: simultaneous calls, or calls per second. */
 export function stepValues({ load }: Pick<Scenario, 'load'>): {
   readonly quantity: LoadQuantity
   readonly values: readonly number[]
@@ -33,11 +33,11 @@ export function loadStages(scenario: Pick<Scenario, 'load'>): readonly LoadStage
   })
 }
 
-/** Most time in which the calls of one wake-up are made up for: after a longer stall they are left out. */
+/** After a stall of the process, the calls that were due in this time are begun late; older ones are left out. */
 const MOST_CATCH_UP_MS: Ms = 1000
 
 /**
- * A call that was not answered is replaced this long after it began, at the earliest: a target that refuses at once is otherwise
+ * A call that was not answered is replaced no sooner than this long after it began: a target that refuses at once would otherwise be
  * called as fast as the generator can.
  */
 const REPLACE_UNANSWERED_MS: Ms = 1000
@@ -51,11 +51,12 @@ export class Arrivals {
   readonly #of: number
   #stage: LoadStage | null = null
   #stageAt: Ms = 0
-  /** Calls that the fleet should have begun since the beginning of the stage, at a rate. */
+  /** Calls that the fleet should have begun by now at the rate of the stage and that were not counted yet; with a fraction. */
   #due = 0
   #checkedAt: Ms = 0
-  #rank = 0
-  /** When the places of calls that were not answered are free again; in order of their ends, at most one per place. */
+  /** Number of the next call of the fleet, from 0. */
+  #nextCall = 0
+  /** Until when each call that was not answered counts as live, so that it is not replaced at once. */
   #blockedUntil: Ms[] = []
 
   constructor(index: number, of: number) {
@@ -89,7 +90,7 @@ export class Arrivals {
     this.#due += ((this.#value(stage, since) + this.#value(stage, now)) / 2) * ((now - since) / 1000)
     this.#checkedAt = now
     let taken = 0
-    for (; this.#due >= 1; this.#due--) if (this.#rank++ % this.#of === this.#index) taken++
+    for (; this.#due >= 1; this.#due--) if (this.#nextCall++ % this.#of === this.#index) taken++
     return taken
   }
 

@@ -13,10 +13,10 @@ const SECURE_REBIND_MS: Ms = 500
 const SUCCESSION_SILENCE_MS: Ms = 200
 /** Packets in sequence with a negotiated payload type that a new source must have sent. */
 const SUCCESSION_PACKETS = 3
-/** A source that sends again within this time after it was replaced takes its place back. */
+/** A source that sends again within this time after it was replaced is followed again. */
 const RETURN_MS: Ms = 2000
 
-/** The peer's address after an offer/answer. */
+/** The RTP address of the peer by an offer/answer, and which other sources are accepted. */
 interface AnnouncedSource {
   readonly ipv4: number
   /** 0: none yet. */
@@ -24,9 +24,9 @@ interface AnnouncedSource {
   readonly secure: boolean
   /** Whether packets may be sent to the announced address; otherwise only to the source that was heard. */
   readonly reachable: boolean
-  /** Whether only packets from the announced port count. */
+  /** Whether only packets from the announced port are accepted. */
   readonly exact?: boolean
-  /** Addresses besides the announced one whose first packet is accepted: of a peer behind a NAT. */
+  /** Networks besides the announced address from which a first packet is accepted, for a peer behind a NAT. */
   readonly learnFrom: readonly Ipv4Network[]
   /** Which sources besides the announced address may be sent to; default all. */
   readonly sourceRules?: readonly SourceRule[]
@@ -39,9 +39,9 @@ export const LatchWords = wordsClass('ipv4', 'port', 'secure', 'latched', 'ssrc'
  *
  * Plain RTP: only the address that the SDP names or, for a peer behind a NAT, one of `learnFrom`. The first packet decides
  * address, port and SSRC. Another SSRC or port of the same address (RFC 3550 section 8: gateways change both at transfers
- * and announcements) is taken when the old source is silent and the new one sends a steady stream; a source that was not
- * silent for good gets its place back, which counts as a conflict. A sender that forges source addresses is not kept out:
- * plain RTP cannot.
+ * and announcements) is taken when the old source is silent and the new one sends a steady stream. If the old source sends
+ * again soon, it is followed again, which counts as a conflict. A sender that forges source addresses is not kept out:
+ * plain RTP has no means for that.
  *
  * SRTP: the tag identifies the sender, not the address. Only packets that verified get here; the first one latches where
  * we send, and another source is followed only when the latched one has fallen silent.
@@ -49,7 +49,7 @@ export const LatchWords = wordsClass('ipv4', 'port', 'secure', 'latched', 'ssrc'
  * Both: a source that the rules exclude is never sent to.
  */
 export class SourceLatch {
-  /** How often a source that had been replaced took its place back. */
+  /** How often a source that had been replaced sent again and was followed again. */
   conflicts = 0
   readonly #followed = new FollowedSources()
   #announced: AnnouncedSource = { ipv4: 0, port: 0, secure: false, reachable: true, learnFrom: [] }
@@ -58,7 +58,7 @@ export class SourceLatch {
   #formerPort = 0
   #formerSsrc = 0
   #formerUntilMs: Ms = Number.NEGATIVE_INFINITY
-  /** Another source, and how many packets in sequence it has sent since the latched one was heard last. */
+  /** The newest other source, and the sequence number that its next packet should have. */
   #nextPort = 0
   #nextSsrc = 0
   #nextSequence: Seq16 = 0
@@ -77,7 +77,7 @@ export class SourceLatch {
     return this.#state.port
   }
 
-  /** How often another source began that nothing may be sent to. */
+  /** How often a source was refused because the rules exclude it. */
   get refused(): number {
     return this.#followed.refused
   }

@@ -3,8 +3,8 @@ import { Sha1State } from './sha1.ts'
 const BLOCK_BYTES = 64
 
 /**
- * HMAC-SHA1 under one key (RFC 2104), the states behind both padded keys computed once. Written out because
- * node:crypto makes a new object for each message, which costs several times the hash itself on a 172-byte packet.
+ * HMAC-SHA1 under one key (RFC 2104). The hash states after the inner and the outer padded key are computed once. It does not use
+ * node:crypto, which makes a new object for each message: that costs several times the hash of a 172-byte packet.
  */
 export class HmacSha1 {
   /** The last result; its first bytes are the truncated tag. */

@@ -6,7 +6,7 @@ const HALF = 0x8000
 /**
  * The 48-bit packet index (rollover counter * 2^16 + sequence) that `sequence` most likely belongs to, `highest` being
  * the highest authentic one so far or -1 (RFC 3711 section 3.3.1 and appendix A).
- * Below the first cycle there is nothing, so in cycle 0 a far jump is always taken as forward.
+ * No index is below 0, so while the rollover counter is 0 a far jump is always taken as forward.
  */
 export function guessIndex(highest: number, sequence: Seq16): number {
   if (highest < 0) return sequence

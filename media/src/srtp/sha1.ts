@@ -2,7 +2,7 @@ import { writeUint32 } from '../rtp/rtp-packet.ts'
 
 const BLOCK_BYTES = 64
 
-/** Message schedule and padding, shared by all: hashing is synchronous and no result depends on earlier content. */
+/** Message schedule and padded last blocks, shared by all states: hashing is synchronous, and both are overwritten before they are read. */
 const schedule = new Int32Array(80)
 const tail = new Uint8Array(2 * BLOCK_BYTES)
 

@@ -177,7 +177,7 @@ describe('replaced services', () => {
 })
 
 describe('an OpenAI-compatible service of an environment', () => {
-  it('is reached at its endpoint where the operator allows that address', async () => {
+  it('an OpenAI-compatible service is reached at its endpoint if the operator allows that address', async () => {
     const port = new URL(chat.origin).port
     open({ PARLEY_EGRESS_ALLOW: `localhost:${port}` })
     await store('its-own', { provider: 'openai_compatible', endpoint: `http://localhost:${port}/v1` })
@@ -185,7 +185,7 @@ describe('an OpenAI-compatible service of an environment', () => {
     expect(await keyUsed(await own.of(scope), 'openai_compatible/of-another-name')).toBe('its-own')
   })
 
-  it('is not reached at a private address behind its name', async () => {
+  it('an OpenAI-compatible service is not reached if its name resolves to a private address', async () => {
     const { port } = new URL(chat.origin)
     await store('its-own', { provider: 'openai_compatible', endpoint: `http://localhost:${port}/v1` })
     const before = chat.requests.length
@@ -193,7 +193,7 @@ describe('an OpenAI-compatible service of an environment', () => {
     expect(chat.requests).toHaveLength(before)
   })
 
-  it('is not reached at a literal address that the operator allows no longer', async () => {
+  it('an OpenAI-compatible service is not reached at an IP address that the operator no longer allows', async () => {
     const endpoint = `http://127.0.0.1:${new URL(chat.origin).port}/v1`
     await store('its-own', { provider: 'openai_compatible', endpoint })
     const before = chat.requests.length

@@ -157,7 +157,7 @@ describe.each(all)('$id', operation => {
     expect(Object.keys(operation.params?.shape ?? {})).toEqual(named)
   })
 
-  it('GET and DELETE have no body', () => {
+  it('an operation by GET or DELETE has no body, and any other has no query', () => {
     if (operation.method === 'GET' || operation.method === 'DELETE') expect(operation.body).toBeNull()
     else expect(operation.query).toBeNull()
   })

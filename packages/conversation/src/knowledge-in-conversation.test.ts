@@ -146,7 +146,7 @@ describe('an agent with documents', () => {
     expect(system()).not.toContain('Found for')
   })
 
-  it('an answer that was requested early is used, since the same words get the same passages', async () => {
+  it('the answer of a preemptive generation is used, since the same words get the same passages', async () => {
     const { harness, searcher, greet } = conversation()
     await greet()
     searcher.delayMs = 50
@@ -161,7 +161,7 @@ describe('an agent with documents', () => {
     expect(harness.conversation.preemptive).toMatchObject({ asked: 1, used: 1 })
   })
 
-  it('an early request that was withdrawn while its passages were searched is never sent', async () => {
+  it('a preemptive generation that is dropped during the search for passages sends no model request', async () => {
     const { harness, searcher, greet } = conversation()
     await greet()
     searcher.delayMs = 50

@@ -31,7 +31,7 @@ function answering(rest: (call: ScriptedCall, turnAt: number) => void): string[]
 }
 
 describe('the silence contract', () => {
-  it('an answer that is audible in time needs no holding line', () => {
+  it('no holding line is requested when the answer is audible in time', () => {
     const events = answering((call, at) => {
       call.at(at + 1400, () => call.input({ type: 'agent-sound', on: true }))
     })

@@ -3,7 +3,7 @@ import { percentiles } from '@parley/kernel'
 import { allHold, compares, containsText, matchesPattern } from './json-conditions.ts'
 import type { TrialRecord } from './trial-record.ts'
 
-/** What became of an assertion; `passed` null: it could not be judged. */
+/** The result of an assertion; `passed` null: it could not be judged. */
 export interface AssertionResult {
   readonly id: string
   readonly type: string
@@ -14,7 +14,7 @@ export interface AssertionResult {
 
 type Judged = Exclude<Assertion, { readonly type: 'judge' }>
 
-/** Judges an assertion by what happened; those of a judge go to a model. */
+/** Judges an assertion by the record of the trial. Assertions of the type `judge` are decided by a model elsewhere. */
 export function judgeAssertion(assertion: Judged, record: TrialRecord): AssertionResult {
   const message = faultOf(assertion, record)
   return { id: assertion.id, type: assertion.type, passed: message === null, message }
@@ -33,7 +33,7 @@ function faultOf(assertion: Judged, record: TrialRecord): string | null {
       return unless(followsPath(assertion, record), () => `the path was ${pathOf(record)}`)
     case 'turn_lands': {
       const node = record.landings.get(assertion.step)
-      if (node === undefined) return `the caller did not come to step ${assertion.step}`
+      if (node === undefined) return `the caller did not reach step ${assertion.step}`
       return unless(assertion.node_ids.includes(node), () => `step ${assertion.step} ended at ${node}`)
     }
     case 'final_node': {

@@ -1,6 +1,6 @@
 import type { Ms } from '@parley/kernel'
 
-/** What a simulated caller does next in a conversation in text. */
+/** What a simulated caller does next in a text conversation. */
 export type CallerMove =
   | {
       readonly type: 'turn'
@@ -13,12 +13,12 @@ export type CallerMove =
   | { readonly type: 'silence'; readonly ms: Ms }
   | { readonly type: 'hang-up' }
 
-/** What a caller has heard since its last move. */
+/** What the caller has heard since its last move. */
 export interface HeardByCaller {
   readonly agentTexts: readonly string[]
 }
 
-/** A simulated caller of a conversation in text; it is asked for a move whenever the agent waits for it. */
+/** A simulated caller of a text conversation. It is asked for its next move whenever the agent waits for it. */
 export interface TextCaller {
   /** May reject with a `ParleyError` when the model of a persona fails. */
   next(heard: HeardByCaller, signal: AbortSignal): Promise<CallerMove>

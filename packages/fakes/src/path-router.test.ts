@@ -45,7 +45,7 @@ it('a request or socket reaches the fake that is registered for its path, with i
   expect(received).toEqual(['ears /v1/listen Token k', 'ears received hello'])
 })
 
-it('a response breaks off for the client when the fake breaks it off', async () => {
+it('the path router breaks off a response when the fake behind it does', async () => {
   const server = createServer((_incoming, response) => {
     response.write('half of it')
     setImmediate(() => response.destroy())
@@ -57,7 +57,7 @@ it('a response breaks off for the client when the fake breaks it off', async () 
   await expect(answer.text()).rejects.toThrow()
 })
 
-it('a request or socket to an unregistered path gets a 404', async () => {
+it('the path router answers a request or a WebSocket to an unregistered path with 404', async () => {
   router = await PathRouter.open({ '/v1/listen': await service('ears') })
   expect((await fetch(`http://127.0.0.1:${router.port}/other`)).status).toBe(404)
   const socket = new WebSocket(`ws://127.0.0.1:${router.port}/other`)

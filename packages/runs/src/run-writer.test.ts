@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { VirtualTime } from '@parley/kernel'
 import { type Database, MasterKeySealer, StoreError } from '@parley/store'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { RecordReader } from './journal/journal-records.ts'
 import { RunJournals } from './journal/run-journals.ts'
 import { MemoryDisk } from './journal/testing/memory-disk.ts'
@@ -86,12 +86,7 @@ it('while the database is away, entries are on disk within half a second', async
   expect(missing).toEqual([])
 })
 
-it('SIP messages wait up to 2 s for other entries of their run, and are then written by themselves', async () => {
-  let writes = 0
-  writer = writerOn(() => {
-    writes++
-    return Promise.reject(new StoreError('run_lost'))
-  })
+describe('a SIP message of a run', () => {
   const message = {
     place: 1,
     at: AT,
@@ -101,12 +96,33 @@ it('SIP messages wait up to 2 s for other entries of their run, and are then wri
     destination: '192.0.2.2:5061',
     message: 'BYE',
   } as const
-  writer.add({ type: 'sip', message })
-  await pass(1000)
-  expect(writes).toBe(0)
-  tell(1)
-  await pass(30)
-  expect(writes).toBe(1)
+  /** Adds the message; the number of writes from then on. */
+  const addMessage = (): (() => number) => {
+    let writes = 0
+    writer = writerOn(() => {
+      writes++
+      return Promise.reject(new StoreError('run_lost'))
+    })
+    writer.add({ type: 'sip', message })
+    return () => writes
+  }
+
+  it('a SIP message is written together with the next other entry of its run', async () => {
+    const writes = addMessage()
+    await pass(1000)
+    expect(writes()).toBe(0)
+    tell(1)
+    await pass(30)
+    expect(writes()).toBe(1)
+  })
+
+  it('a SIP message that no other entry follows is written after 2 s', async () => {
+    const writes = addMessage()
+    await pass(1980)
+    expect(writes()).toBe(0)
+    await pass(30)
+    expect(writes()).toBe(1)
+  })
 })
 
 it('a database that has not answered for a second counts as away', async () => {

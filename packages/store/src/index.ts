@@ -328,12 +328,12 @@ export type { JsonObject, PhoneState, RunAnsweredBy, RunContact, RunKind } from 
 export { readSecretValues, type SecretValues } from './secret-values.ts'
 export { deleteSecret, listSecrets, lockPinnedSecret, putSecret, type SecretRow } from './secrets.ts'
 export {
+  auditMasterKeyRotation,
   confirmNumber,
   createOrganisation,
   createStaffKey,
   forgetNumber,
   listOrganisations,
-  noteMasterKeyRotation,
   readEnvironment,
   readTrunkDetails,
   type StaffSetting,

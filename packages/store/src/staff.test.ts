@@ -3,10 +3,10 @@ import { SeededRandom } from '@parley/kernel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keyHash } from './api-keys.ts'
 import {
+  auditMasterKeyRotation,
   createOrganisation,
   createStaffKey,
   listOrganisations,
-  noteMasterKeyRotation,
   readEnvironment,
   setEnvironment,
   setTrunkDetails,
@@ -156,7 +156,7 @@ describe('staff', () => {
     })
     await expect(failing).rejects.toThrow('halfway')
     expect(await staff(tx => readEnvironment(tx, scope))).toMatchObject({ concurrent_capacity: null })
-    await staff(noteMasterKeyRotation)
+    await staff(auditMasterKeyRotation)
     expect((await auditOf(scope)).map(({ action }) => action)).toEqual(['staff.rotate_master_key'])
   })
 

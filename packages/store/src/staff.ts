@@ -10,7 +10,7 @@ import { statementTime } from './statements.ts'
 import type { TrunkDetails } from './telephony/trunk-details.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** The most existing items that an error lists. */
+/** Most existing items that an error lists. */
 const MAX_NAMED = 20
 
 /** An environment as staff see it. */
@@ -26,7 +26,7 @@ interface StaffEnvironment {
   readonly daily_call_limit: number | null
   /** Null: the platform's. */
   readonly rate_limit: { readonly per_second: number; readonly burst: number } | null
-  /** Null: the countries of its own numbers. */
+  /** Countries that it may call; null: those of its own numbers. */
   readonly destinations: Destinations | null
   readonly created_at: string
 }
@@ -72,7 +72,7 @@ export async function createOrganisation(tx: Queries, name: string): Promise<Sta
     .returning('tenant_id')
     .executeTakeFirstOrThrow()
   const scope: Scope = { owner_id, environment: 'production', tenant_id }
-  await note(tx, scope, 'staff.create_organisation', { kind: 'operation', id: `organisations/${owner_id}` })
+  await audit(tx, scope, 'staff.create_organisation', { kind: 'operation', id: `organisations/${owner_id}` })
   return readEnvironment(tx, scope)
 }
 
@@ -148,7 +148,7 @@ export type StaffSetting =
 /** Changes a setting. Live runs continue, whatever is lowered or switched off. */
 export async function setEnvironment(tx: Queries, scope: Scope, setting: StaffSetting): Promise<StaffEnvironment> {
   await tx.updateTable('tenants').set(columnsOf(setting)).where('tenant_id', '=', scope.tenant_id).execute()
-  await note(tx, scope, `staff.set_${setting.set}`, { kind: 'operation', id: `environments/${scope.tenant_id}` })
+  await audit(tx, scope, `staff.set_${setting.set}`, { kind: 'operation', id: `environments/${scope.tenant_id}` })
   return readEnvironment(tx, scope)
 }
 
@@ -184,7 +184,7 @@ export async function setTrunkDetails(
     .where('tenant_id', '=', scope.tenant_id)
     .where('trunk_id', '=', trunkId)
     .execute()
-  await note(tx, scope, 'staff.set_trunk', { kind: 'trunk', id: trunkId })
+  await audit(tx, scope, 'staff.set_trunk', { kind: 'trunk', id: trunkId })
   return details
 }
 
@@ -220,7 +220,7 @@ export async function confirmNumber(tx: Queries, numberId: string, move: boolean
   if (found === undefined)
     throw new StoreError('number_not_found', `no environment has a number with the id ${JSON.stringify(numberId)}`)
   const { phone_number } = found
-  // Confirmations of claims to one phone number take turns, in one order of their rows.
+  // Locks all claims to the phone number, always in the same order: concurrent confirmations wait for each other without a deadlock.
   await tx
     .selectFrom('numbers')
     .select('number_id')
@@ -241,19 +241,19 @@ export async function confirmNumber(tx: Queries, numberId: string, move: boolean
     )
   if (holder !== undefined) {
     await tx.updateTable('numbers').set({ confirmed_at: null }).where('number_id', '=', holder.number_id).execute()
-    await note(tx, scopeOf(holder), 'staff.unconfirm_number', { kind: 'phone_number', id: holder.number_id })
+    await audit(tx, scopeOf(holder), 'staff.unconfirm_number', { kind: 'phone_number', id: holder.number_id })
   }
   await tx
     .updateTable('numbers')
     .set({ confirmed_at: sql<string>`coalesce(confirmed_at, ${statementTime})` })
     .where('number_id', '=', numberId)
     .execute()
-  await note(tx, scopeOf(found), 'staff.confirm_number', { kind: 'phone_number', id: numberId })
+  await audit(tx, scopeOf(found), 'staff.confirm_number', { kind: 'phone_number', id: numberId })
   const { tenant_id, number_id, trunk_id } = found
   return { tenant_id, number_id, phone_number, trunk_id, inbound: 'address' }
 }
 
-/** From now on no agent of the environment remembers an earlier call with the number (E.164). */
+/** Makes all agents of the environment forget the earlier calls with this number (E.164). */
 export async function forgetNumber(
   tx: Queries,
   scope: Scope,
@@ -265,7 +265,7 @@ export async function forgetNumber(
     values (${tenant_id}::uuid, ${phoneNumber}, ${statementTime})
     on conflict (tenant_id, phone_number) do update set forgotten_at = excluded.forgotten_at
     returning forgotten_at`.execute(tx)
-  await note(tx, scope, 'staff.forget_number', { kind: 'operation', id: 'forgotten-numbers' })
+  await audit(tx, scope, 'staff.forget_number', { kind: 'operation', id: 'forgotten-numbers' })
   return { tenant_id, phone_number: phoneNumber, forgotten_at: rows[0]!.forgotten_at }
 }
 
@@ -280,14 +280,14 @@ export async function createStaffKey(
   const made = await insertKey(tx, scope, { ...key, expires_at: null }, secret)
   if (made === null)
     throw new StoreError('limit_reached', 'the environment has the maximum number of active keys: revoke one')
-  await note(tx, scope, 'staff.create_key', { kind: 'operation', id: `keys/${made.key_id}` })
+  await audit(tx, scope, 'staff.create_key', { kind: 'operation', id: `keys/${made.key_id}` })
   return { ...made, secret: secret.secret }
 }
 
 /** Writes an audit entry in every environment: its secrets are sealed under another master key. */
-export async function noteMasterKeyRotation(tx: Queries): Promise<void> {
+export async function auditMasterKeyRotation(tx: Queries): Promise<void> {
   const tenants = await tx.selectFrom('tenants').select(['owner_id', 'environment', 'tenant_id']).execute()
-  for (const tenant of tenants) await note(tx, scopeOf(tenant), 'staff.rotate_master_key', null)
+  for (const tenant of tenants) await audit(tx, scopeOf(tenant), 'staff.rotate_master_key', null)
 }
 
 function scopeOf({ owner_id, environment, tenant_id }: Scope): Scope {
@@ -295,7 +295,7 @@ function scopeOf({ owner_id, environment, tenant_id }: Scope): Scope {
 }
 
 /** The audit entry names no person: the operating system and the database know who logged in. */
-async function note(
+async function audit(
   tx: Queries,
   scope: Scope,
   action: string,

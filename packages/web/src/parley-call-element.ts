@@ -30,9 +30,13 @@ const TEXTS = {
 } as const
 
 /**
- * `<parley-call>`: a button that calls an agent, and the transcript. Attributes: `site-key`, a key of the site (`pk_…`), and `server`, the base
- * URL of the API (default: where this module was loaded from); or set `access` to a function that returns address and token of a new web
- * run, which the site's own server gets by `POST /runs`: a key of the API never goes to a browser. `label`: the text of the button; `language`, en (default) or es. The look: `--parley-accent`, `--parley-accent-text`, `--parley-radius`, `--parley-font`, `--parley-colour`.
+ * `<parley-call>`: a button that calls an agent, and the transcript of the call.
+ *
+ * - `site-key`: a site key (`pk_…`); with it `server`, the base URL of the API (default: where this module was loaded from).
+ * - Or the property `access`: a function that returns address and token of a new web run. The site's own server gets them by
+ *   `POST /runs`, because an API key must not be sent to a browser.
+ * - `label`: the text of the button. `language`: en (default) or es.
+ * - CSS properties: `--parley-accent`, `--parley-accent-text`, `--parley-radius`, `--parley-font`, `--parley-colour`.
  */
 export class ParleyCallElement extends HTMLElement {
   /** Returns the address and the token of a new web run. Default: by the attribute `site-key`. */
@@ -102,7 +106,7 @@ export class ParleyCallElement extends HTMLElement {
     if (this.access !== null) return this.access()
     const siteKey = this.getAttribute('site-key')
     if (siteKey === null)
-      throw new Error('<parley-call> has neither the attribute site-key nor a function access: set one')
+      throw new Error('<parley-call> has neither the attribute "site-key" nor the property "access": set one of them')
     return siteAccess(siteKey, this.getAttribute('server') ?? undefined)
   }
 

@@ -28,19 +28,19 @@ import type { CallerCase } from './cases.ts'
 
 /** Monday, 23 November 2026, 9:00 UTC. */
 const MONDAY = Date.UTC(2026, 10, 23, 9)
-/** A caller hangs up then. */
+/** The caller hangs up when the call has lasted this long. */
 const LONGEST_CALL_MS: Ms = 240_000
 const ENDING_MS: Ms = 30_000
-/** Delays of the services: those of quick ones. */
+/** Delays of the services, as those of fast ones. */
 const FIRST_TOKEN_MS: Ms = 200
 const TOKEN_MS: Ms = 10
 const FIRST_AUDIO_MS: Ms = 150
 const ACTION_MS: Ms = 100
 const LATENCY_MS: Ms = 20
 
-/** The way between the caller and the agent. */
+/** The line between the caller and the agent. */
 export interface CallerLine {
-  /** Of everything that is random on the line; default 5. */
+  /** Seed of everything that is random on the line; default 5. */
   readonly seed?: number
   /** G.722 in place of G.711; default false. */
   readonly isWideband?: boolean
@@ -61,9 +61,9 @@ type AgentCallOptions = Parameters<typeof agentCall>[0]
 export interface CallVariant extends Pick<AgentCallOptions, 'recording' | 'onEvent'> {
   /** Default: the example as it is. */
   readonly draft?: Draft
-  /** The agent runs an action. */
+  /** Called when the agent runs an action. */
   readonly onAction?: (request: ActionRequest) => void
-  /** The agent gives its voice a text. */
+  /** Called with each text that the agent gives its voice. */
   readonly onSpeech?: (text: string) => void
   /** An operator cancels the call this long after its answer; default: nobody does. */
   readonly cancelledAfterMs?: Ms
@@ -82,14 +82,14 @@ export interface FinishedCall {
 }
 
 /**
- * Calls between a scripted caller and an example agent in virtual time: real signalling, media, voice, recogniser, dialogue and flow. The
- * clock stands still while a service works and then shows the delay of a quick service.
+ * Calls between a scripted caller and an example agent in virtual time: real signalling, media, voice, recogniser, dialogue and flow. While
+ * a service computes, the clock stands still; afterwards it is advanced by the delay of a fast service.
  */
 export class VirtualAgentCalls {
   readonly #tones = new TonesVoice()
   /** Calls begun; each has idempotency keys of its own. */
   #calls = 0
-  /** Simultaneous calls wait for each other's services. */
+  /** Shared, so that the clock of no call advances while a service of another call computes. */
   readonly #work = new RealTimeWork()
 
   async close(): Promise<void> {

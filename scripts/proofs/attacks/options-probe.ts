@@ -3,7 +3,7 @@ import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { attack, pause } from './attacker.ts'
 
-/** A legitimate peer that asks by OPTIONS again and again. It sends each request once, so that a lost one shows. */
+/** A legitimate peer that sends OPTIONS requests at a fixed interval. It retransmits nothing, so that a lost request is noticed. */
 export interface OptionsProbe {
   /** "tls" opens a new connection for each request. */
   readonly transport: 'udp' | 'tls'
@@ -42,7 +42,7 @@ function request({ transport, from, uri }: OptionsProbe, serial: number): Buffer
   return Buffer.from(lines.join('\r\n'))
 }
 
-/** By serial number: when the request was sent. */
+/** When each request without an answer was sent, by serial number. */
 const waiting = new Map<number, number>()
 const latencies: number[] = []
 

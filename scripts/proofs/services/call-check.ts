@@ -5,7 +5,7 @@ import type { CallSound } from './call-sound.ts'
 import type { ClinicCallResult } from './clinic-calls.ts'
 import type { CallerTurn } from './patient-caller.ts'
 
-/** Range after an interruption in which the agent must be silent: it has stopped, and cannot have an answer yet. */
+/** Time after an interruption in which the agent must be silent: it has stopped and cannot have an answer yet. */
 const SILENT_FROM_MS: Ms = 100
 const SILENT_UNTIL_MS: Ms = 1000
 /** A longer wait of the caller must have a cause in the timeline. */
@@ -15,19 +15,21 @@ const SLOW_TURN_MS: Ms = 3000
 /** Actions that change something at the clinic. */
 const CHANGING_ACTIONS = ['book_slot', 'request_callback', 'register_patient']
 
-/** Faults of a call whose services failed. All zero, null and false: there are none. */
+/** Faults of a call during which a service failed. Without faults every number is 0, `hang` is null and `unrecorded` is false. */
 interface CallCheck {
+  /** Why the call did not end by itself; null: it did. */
   readonly hang: string | null
-  /** Number of effects at the clinic beyond one for each request of the call. */
+  /** Actions and effects at the clinic beyond one for each kind of action that the call requested. */
   readonly doubles: number
   /** Turns of the caller on a completed call that the transcript lacks. */
   readonly lost: number
-  /** Duration of the agent's sound after an interruption. */
+  /** How long the agent was still heard after interruptions. */
   readonly stale_ms: Ms
   /** The longest time from an interruption to the agent's silence; null: there was no interruption. */
   readonly cancel_ms: Ms | null
-  /** The timeline has no item for a failure that the caller noticed. */
-  readonly untold: boolean
+  /** Whether the caller noticed a failure that is not in the timeline. */
+  readonly unrecorded: boolean
+  /** Longest wait of the caller for sound of the agent; null: there is no recording. */
   readonly dead_air_ms: Ms | null
 }
 
@@ -55,7 +57,7 @@ export function checkCall({ report, sound, gaveUp, effects }: CheckedCall, turns
     lost: report.run.outcome?.kind === 'completed' ? lostTurns(report, turns) : 0,
     stale_ms: staleMs,
     cancel_ms: cancelMs,
-    untold: noticed && !report.timeline.some(showsFailure),
+    unrecorded: noticed && !report.timeline.some(showsFailure),
     dead_air_ms: deadAirMs,
   }
 }
@@ -80,9 +82,9 @@ function interruptions({ run, timeline, utterances }: CallReport, sound: CallSou
     item => item.kind === 'digits' || (item.kind === 'utterance' && item.role === 'user'),
   )
   // By order, not by time: the offset of an interruption is where the audio was cut, before the error that caused it.
-  const gaveUp =
+  const end =
     run.outcome?.detail === 'provider_failed' ? timeline.findLastIndex(item => item.kind === 'error') : timeline.length
-  const cuts = offsets(timeline.slice(0, gaveUp), item => item.kind === 'interruption' && !item.resumed)
+  const cuts = offsets(timeline.slice(0, end), item => item.kind === 'interruption' && !item.resumed)
   const all = cuts.map(at => {
     const until = Math.min(at + SILENT_UNTIL_MS, ...[...answers, ...errors, ...inputs].filter(offset => offset > at))
     return { staleMs: sound.agentWithin(at + SILENT_FROM_MS, until), cancelMs: sound.silentAfter(at, until) }
@@ -93,7 +95,7 @@ function interruptions({ run, timeline, utterances }: CallReport, sound: CallSou
   }
 }
 
-/** Counts turns without a transcript line that has half of their words, because recognisers mishear on busy machines. */
+/** Counts the turns for which no transcript line has half of the words. Half is enough: recognisers mishear on busy machines. */
 function lostTurns({ utterances }: CallReport, turns: readonly CallerTurn[]): number {
   const lines = utterances.flatMap(({ role, text }) => (role === 'user' ? [new Set(wordsOf(text))] : []))
   let lost = 0
@@ -113,5 +115,5 @@ function wordsOf(text: string): string[] {
 
 /** The check of a call that did not end. */
 export function neverEnded(hang: string): CallCheck {
-  return { hang, doubles: 0, lost: 0, stale_ms: 0, cancel_ms: null, untold: true, dead_air_ms: null }
+  return { hang, doubles: 0, lost: 0, stale_ms: 0, cancel_ms: null, unrecorded: true, dead_air_ms: null }
 }

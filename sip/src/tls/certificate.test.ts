@@ -52,7 +52,7 @@ describe('certificates', () => {
     expect(certificate.checkIP('2001:db8::1')).toBe('2001:db8::1')
   })
 
-  it('serial numbers are positive and unique', () => {
+  it('serial numbers of issued certificates are positive and unique', () => {
     const seeds = fc.uniqueArray(fc.integer({ min: 1, max: 2 ** 31 }), { minLength: 2, maxLength: 4 })
     const check = (chosen: number[]) => {
       const serials = chosen.map(seed => new X509Certificate(issue(['a.example'], [], seed)).serialNumber)

@@ -27,11 +27,11 @@ interface ServerLocatorOptions {
   /** Randomness for the selection among SRV records of one priority. */
   readonly random: Random
   readonly overrides?: ResolveOverrides
-  /** Whether a restricted hop may lead to this address. Addresses of overrides always may. Default: all may. */
+  /** Whether a request for a hop with `isRestricted` may be sent to this address. Addresses of overrides are not asked about. Default: yes. */
   readonly permits?: TargetPermit
 }
 
-/** Judges an address that the name `host` has. */
+/** Whether requests may be sent to an address to which the name `host` resolves. */
 export type TargetPermit = (host: string, address: string, port: number) => boolean
 
 /** A host and port for one transport, before its addresses are looked up. */
@@ -53,13 +53,13 @@ const SERVICES: ReadonlyMap<string, TransportName> = new Map([
 
 const SRV_PREFIX: Readonly<Record<TransportName, string>> = { tls: '_sips._tcp', tcp: '_sip._tcp', udp: '_sip._udp' }
 
-/** Order of transports when the domain states no preference: the most secure first. */
+/** Order in which transports are tried when the domain has no NAPTR records: the most secure first. */
 const OUR_ORDER: readonly TransportName[] = ['tls', 'tcp', 'udp']
 
 /**
- * RFC 3263 section 4: NAPTR, SRV, then A and AAAA. A literal or a port in the hop skips both, a transport in the hop
- * skips NAPTR (so does `sips:`, which is TLS here). A failed query counts as no record. The name that TLS has
- * to prove is the hop's, never one that the DNS gave (RFC 5922 section 4).
+ * RFC 3263 section 4: NAPTR, SRV, then A and AAAA. An IP address or a port in the hop skips NAPTR and SRV, a transport in the hop
+ * skips NAPTR (so does `sips:`, which is TLS here). A failed query counts as no record. The certificate must be for the
+ * name of the hop, never for one that the DNS returned (RFC 5922 section 4).
  */
 export class ServerLocator implements Resolver {
   readonly #dns: DnsPort
@@ -97,13 +97,13 @@ export class ServerLocator implements Resolver {
     if (hop.port !== undefined || isLocalhost(name)) return itself
     const domain = name.replace(/\.$/, '')
     if (hop.transport !== undefined) return (await this.#service(hop.transport, domain)) ?? itself
-    return (await this.#byPointers(domain)) ?? (await this.#byServices(domain)) ?? itself
+    return (await this.#byNaptr(domain)) ?? (await this.#bySrv(domain)) ?? itself
   }
 
   /** Section 4.1: the NAPTR records of services that we have, those of the best order only (RFC 3403 section 4.1). */
-  async #byPointers(domain: string): Promise<readonly Place[] | undefined> {
-    const usable = (await orNothing(this.#dns.naptr(domain))).flatMap(record => usablePointer(record) ?? [])
-    const best = Math.min(...usable.map(pointer => pointer.order))
+  async #byNaptr(domain: string): Promise<readonly Place[] | undefined> {
+    const usable = (await orNothing(this.#dns.naptr(domain))).flatMap(record => usableNaptr(record) ?? [])
+    const best = Math.min(...usable.map(({ order }) => order))
     const chosen = usable.filter(({ order }) => order === best).sort((a, b) => a.preference - b.preference)
     const found = await Promise.all(
       chosen.slice(0, MAX_TARGETS).map(({ transport, replacement }) => this.#srv(replacement, transport)),
@@ -111,7 +111,7 @@ export class ServerLocator implements Resolver {
     return merged(found)
   }
 
-  async #byServices(domain: string): Promise<readonly Place[] | undefined> {
+  async #bySrv(domain: string): Promise<readonly Place[] | undefined> {
     return merged(await Promise.all(OUR_ORDER.map(transport => this.#service(transport, domain))))
   }
 
@@ -147,7 +147,7 @@ function overridden(hop: NextHop, overrides: readonly ResolveOverride[]): readon
 }
 
 /** Section 4.1 uses flag "s" with a replacement only. */
-function usablePointer(record: NaptrRecord): (NaptrRecord & { readonly transport: TransportName }) | undefined {
+function usableNaptr(record: NaptrRecord): (NaptrRecord & { readonly transport: TransportName }) | undefined {
   const transport = SERVICES.get(record.service.toUpperCase())
   const usable =
     transport !== undefined &&

@@ -11,7 +11,7 @@ const OURS = '192.0.2.1'
 const THEIRS = '192.0.2.2'
 const STEP_MS: Ms = 10
 const MARKER_MS: Ms = 100
-/** Queued this long before its moment. */
+/** A marker is queued this long before it is to be sent. */
 const AHEAD_MS: Ms = 200
 const PTIME_MS: Ms = 20
 
@@ -22,11 +22,11 @@ export interface SkewCallOptions {
   readonly latencyMs: Ms
   readonly minutes: number
   readonly seed: number
-  /** Whether people talk between the markers (loud packets are corrected only when they must be), or it is quiet. */
+  /** Whether both sides talk between the markers: in loud audio the clock skew is corrected only when it must be. */
   readonly talking: boolean
-  /** At which minute what stands still for 300 ms. */
+  /** Stalls of 300 ms: which side, or the network, at which minute. */
   readonly stalls: readonly { readonly minute: number; readonly what: 'ours' | 'theirs' | 'network' }[]
-  /** At which minutes the same parameters are applied again, as a session refresh does. */
+  /** Minutes at which the same parameters are applied again, as a session refresh does. */
   readonly refreshes: readonly number[]
 }
 
@@ -40,14 +40,12 @@ interface Side {
   readonly clock: DriftingTime
   readonly plane: InlineMediaPlane
   readonly session: MediaSession
-  /** On its own clock. */
+  /** When its session was opened, on its own clock. */
   readonly openedAtMs: Ms
   readonly voice: SeededRandom
-  /** Its clock's moment at which what is queued so far ends. */
-  queuedUntilMs: Ms
 }
 
-/** A sweep from 500 to 2500 Hz: where it lies is sharp to the sample. */
+/** A sweep from 500 to 2500 Hz, whose position can be found to the sample. */
 function marker(): Int16Array {
   const count = MARKER_MS * 8
   const seconds = MARKER_MS / 1000
@@ -59,8 +57,8 @@ function marker(): Int16Array {
 }
 
 /**
- * A call between two machines whose clocks differ, both playing a marker at the same true moment once a minute: ours is
- * recorded, as a WAV file with what we heard left and what we sent right.
+ * A call between two machines whose clocks differ. Both play a marker at the same true moment once a minute. Our side is recorded
+ * as a WAV file: received audio on the left channel, sent audio on the right one.
  */
 export async function runSkewCall(options: SkewCallOptions): Promise<SkewCallResult> {
   const time = new VirtualTime(5000)
@@ -76,7 +74,7 @@ export async function runSkewCall(options: SkewCallOptions): Promise<SkewCallRes
     const plane = new InlineMediaPlane({ time: clock, random, network, address })
     const openedAtMs = clock.now()
     const session = await plane.open({ label: address })
-    return { clock, plane, session, openedAtMs, voice: new SeededRandom(seed), queuedUntilMs: 0 }
+    return { clock, plane, session, openedAtMs, voice: new SeededRandom(seed) }
   }
   const ours = await open(OURS, clocks.ours, 1)
   const theirs = await open(THEIRS, clocks.theirs, 2)
@@ -128,7 +126,7 @@ function parameters(peer: MediaSession): MediaParameters {
   }
 }
 
-/** Has the marker begin at the moment `atMs` of the side's own clock: what is queued now leaves at its next slot. */
+/** Plays silence and then the marker, which begins at `atMs` of the side's own clock: audio that is queued now is sent in its next slot. */
 function playAt(side: Side, atMs: Ms): void {
   const slots = Math.ceil((side.clock.now() - side.openedAtMs - slotOffset(side)) / PTIME_MS)
   const nextSlotMs = side.openedAtMs + slotOffset(side) + slots * PTIME_MS
@@ -147,7 +145,7 @@ function babble(random: SeededRandom): Int16Array {
   return Int16Array.from(bytes, byte => (byte - 128) * 24)
 }
 
-/** The file as the recorder writes it: through its ring, in its format. */
+/** The WAV file that the recorder would write: the audio passes through the recording ring. */
 function recorded(left: Int16Array, right: Int16Array): Uint8Array {
   const memory = allocateRecordingRing()
   const ring = new RecordingRing(memory)
@@ -165,7 +163,7 @@ function recorded(left: Int16Array, right: Int16Array): Uint8Array {
   return wav
 }
 
-/** Where the marker is in `channel` near `around`: the best match within `reach` samples either way. */
+/** Position of the marker in `channel`: the best match within `reach` samples of `around`. `match`: 1 for an equal signal. */
 export function findMarker(channel: Int16Array, around: number, reach: number): { position: number; match: number } {
   const wanted = marker()
   let best = { position: -1, match: 0 }

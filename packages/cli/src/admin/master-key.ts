@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { randomToken, systemRandom } from '@parley/kernel'
 import {
   asStaff,
+  auditMasterKeyRotation,
   formatMasterKey,
   loadMasterKey,
   type MasterKey,
   MasterKeySealer,
-  noteMasterKeyRotation,
   rotateMasterKey,
   withNewKey,
 } from '@parley/store'
@@ -30,7 +30,7 @@ export async function rotate(location: MasterKeyLocation, ownerUrl: string): Pro
   if (keys.size === 1) return firstStep(location, keys)
   const sealer = new MasterKeySealer(keys)
   const resealed = await rotateMasterKey(ownerUrl, sealer)
-  await asStaff(ownerUrl, noteMasterKeyRotation)
+  await asStaff(ownerUrl, auditMasterKeyRotation)
   const version = sealer.currentVersion
   if (location.configured !== null)
     return { step: 'done', version, resealed, next: `PARLEY_MASTER_KEY needs version ${version} only now` }

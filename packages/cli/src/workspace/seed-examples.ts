@@ -17,16 +17,16 @@ const SEEDS = [
 
 interface SeedOptions {
   /**
-   * Whether the agents send webhooks to the example server. Requires that the process of the API may reach it over plain HTTP
+   * Whether the agents send webhooks to the example server. The process of the API must be allowed to reach it over plain HTTP
    * (`Settings.egressAllow` has its address). Default false.
    */
   readonly webhooks?: boolean
 }
 
 /**
- * Creates the example agents, each with its test suite, an inbound number and with the trunk of the built-in phone for outbound calls. What
- * exists stays; an agent that no user has edited is updated to this version of the examples and published again. Returns the
- * agents that a number reaches, the clinic first. `printLine` gets a line for everything that is left out.
+ * Creates the example agents, each with its test suite, an inbound number, and the trunk of the built-in phone for outbound calls. Agents
+ * that exist already are kept; one that no user has edited is updated to this version of the examples and published again. Returns the
+ * agents that can be called by a number, the clinic first. `printLine` gets a line for everything that is left out.
  */
 export async function seedExamples(
   home: string,

@@ -34,7 +34,7 @@ describe('components of the OpenAPI document', () => {
     })
   })
 
-  it('a union in a union is a component, and the outer one has no discriminator', () => {
+  it('a union inside a union becomes a component of its own, and the outer union has no discriminator', () => {
     const components = new Components()
     const inner = { oneOf: [tagged('a', { of: { const: 'x' } }), tagged('a', { of: { const: 'y' } })] }
     components.add('Edit', { oneOf: [inner, tagged('b')] })

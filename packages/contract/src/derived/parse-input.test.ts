@@ -30,7 +30,7 @@ describe('issues of a refused request', () => {
     })
   })
 
-  it('each unknown member has an issue of its own', () => {
+  it('each unknown field of a request is reported as an issue of its own', () => {
     const edits = [{ type: 'agent.settings', values: { volume: 1, 'a/b': 1, loud: true } }]
     expect(issuesOf({ ...head, edits, more: 1 })).toEqual([
       { path: '/edits/0/values/a~1b', message: 'body: is not a known field; remove it or check the spelling' },

@@ -69,7 +69,7 @@ const siteKeyFields = {
   concurrent_limit: 2,
   daily_limit: 50,
 }
-const siteKey = { ...siteKeyFields, site_key_id: uuid, prefix: 'parley_site_abcdef', created_at: at, revoked_at: null }
+const siteKey = { ...siteKeyFields, site_key_id: uuid, prefix: 'pk_abcdefg', created_at: at, revoked_at: null }
 const createdKey = { ...key, secret: 'parley_live_abcdefghijklmnopqrstuvwxyz0123456789' }
 
 export const workspaceExamples = {
@@ -91,7 +91,7 @@ export const workspaceExamples = {
   'site_keys.list': { answer: page(siteKey) },
   'site_keys.create': {
     body: siteKeyFields,
-    answer: { ...siteKey, secret: 'parley_site_abcdefghijklmnopqrstuvwxyz0123456789' },
+    answer: { ...siteKey, secret: 'pk_abcdefghijklmnopqrstuvwxyz234567' },
   },
   'site_keys.revoke': { answer: { ...siteKey, revoked_at: at } },
   'secrets.list': { answer: page(secret) },

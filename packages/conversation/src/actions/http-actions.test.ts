@@ -190,7 +190,7 @@ describe('HTTP actions that may not be sent', () => {
     expect(egress.sent).toEqual([])
   })
 
-  it('an HTTP action with an invalid URL has failed with bad_url', async () => {
+  it('an HTTP action with an invalid URL fails with bad_url', async () => {
     const { outcome, row } = await runScriptedAction(posts, [{ unprepared: 'bad_url' }])
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'bad_url' })
     expect(row).toMatchObject({ state: 'failed', decision: null, send_attempts: 0 })

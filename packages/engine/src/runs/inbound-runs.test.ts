@@ -161,7 +161,7 @@ it('a call from a shared carrier address reaches the customer who has the called
   expect(await call('nobody')).toBe(404)
 })
 
-it('the INVITE, which comes before the run, is kept without the personal data that the agent has taken out', async () => {
+it('the INVITE is stored without the personal data that the agent redacts, although it arrives before the run exists', async () => {
   settings = { redaction: { kinds: ['names', 'phone_numbers'] } }
   const { tenant_id } = await createCustomer(['+12025550101'])
   const invite = inviteTo('+12025550101')

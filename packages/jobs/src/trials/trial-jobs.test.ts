@@ -153,7 +153,7 @@ describe('a test run', () => {
     expect((await harness.read(id)).summary).toMatchObject({ regressed: 1, fixed: 1 })
   })
 
-  it('a cancelled test run starts no more trials, and a trial under way is not stored', async () => {
+  it('a cancelled test run starts no more trials, and the result of a trial in progress is not stored', async () => {
     const id = await harness.testRun([bookingCase({ trials: 9 })])
     const { promise, resolve } = Promise.withResolvers<void>()
     const { scope } = harness.jobs

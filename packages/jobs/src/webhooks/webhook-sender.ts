@@ -47,7 +47,7 @@ export interface WebhookSenderOptions {
   readonly retryAfterMs?: readonly Ms[]
 }
 
-/** Sends agent webhooks: in order within a run, of different runs side by side, each try an effect of the run. */
+/** Sends agent webhooks: those of one run in order, those of different runs in parallel. Each attempt is an effect of its run. */
 export class WebhookSender extends EnvironmentRounds<OutboxItem> {
   readonly #options: WebhookSenderOptions
 
@@ -83,7 +83,7 @@ export class WebhookSender extends EnvironmentRounds<OutboxItem> {
     }
   }
 
-  /** Null: another process has the webhook. */
+  /** Null: another process has taken the webhook. */
   async #send(item: OutboxItem, attempt: WebhookAttempt): Promise<SendResult | null> {
     const { database, sealer, plans, counters } = this.#options
     const { scope, run_id: runId } = item
@@ -95,10 +95,11 @@ export class WebhookSender extends EnvironmentRounds<OutboxItem> {
       return { kind: 'given_up' }
     }
     const pauseMs = (this.#options.retryAfterMs ?? RETRY_AFTER_MS)[item.attempts - 1]
-    const isLate = item.attempts > (this.#options.retryAfterMs ?? RETRY_AFTER_MS).length + 1
-    // The receiver may have got an attempt of a process that died.
+    // Only after the process that made the last attempt died.
+    const isBeyondLast = item.attempts > (this.#options.retryAfterMs ?? RETRY_AFTER_MS).length + 1
+    // The receiver may have received an attempt of a process that died before it stored the response.
     if (item.attempts > 1 && (await attempt.settleEarlier())) return { kind: 'delivered' }
-    if (!isLate) {
+    if (!isBeyondLast) {
       counters.add('webhook_sends')
       const { event, event_id, occurred_at } = item
       const body = JSON.stringify({ event, event_id, occurred_at, trace_id: runTraceIds(runId).traceId, run })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { systemTime } from './system.ts'
 
 describe('system time', () => {
-  it('never fires before its deadline', async () => {
+  it('a timer never fires before its deadline', async () => {
     const early = await Promise.all(
       Array.from({ length: 200 }, (_, i) => {
         const deadline = systemTime.now() + i / 10
@@ -12,7 +12,7 @@ describe('system time', () => {
     expect(Math.min(...early)).toBeGreaterThanOrEqual(0)
   })
 
-  it('waits for a deadline beyond the limit of setTimeout, and runs an overdue timer asynchronously', async () => {
+  it('a timer waits for a deadline beyond the limit of setTimeout, and an overdue timer fires asynchronously', async () => {
     const fired: string[] = []
     const far = systemTime.at(systemTime.now() + 2 ** 32, () => fired.push('far'))
     await new Promise<void>(resolve => {

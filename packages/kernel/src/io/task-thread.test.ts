@@ -14,7 +14,7 @@ function faultyThread(timeoutMs = 10_000): TaskThread<string, Outcome> {
 }
 
 describe('a task thread', () => {
-  it('runs several tasks on the same thread', async () => {
+  it('a task thread runs several tasks on the same thread', async () => {
     const thread = faultyThread()
     const [first, second] = [await thread.run('a', null), await thread.run('b', null)]
     expect([first.task, second.task]).toEqual(['a', 'b'])
@@ -25,14 +25,17 @@ describe('a task thread', () => {
     ['throw', 10_000, 'The faulty thread crashed: requested by the test.'],
     ['exit', 10_000, 'The faulty thread ended.'],
     ['hang', 2000, 'The faulty thread did not answer within 2000 ms.'],
-  ])('fails a task that makes it %s, and is replaced for the next task', async (task, timeoutMs, message) => {
-    const thread = faultyThread(timeoutMs)
-    const failure = await thread.run(task, null).catch((error: unknown) => error)
-    expect(failure).toMatchObject({ code: 'thread_failed', retryable: true, message })
-    expect(await thread.run('again', null)).toMatchObject({ task: 'again' })
-  })
+  ])(
+    'a task thread fails a task that makes it %s, and is replaced for the next task',
+    async (task, timeoutMs, message) => {
+      const thread = faultyThread(timeoutMs)
+      const failure = await thread.run(task, null).catch((error: unknown) => error)
+      expect(failure).toMatchObject({ code: 'thread_failed', retryable: true, message })
+      expect(await thread.run('again', null)).toMatchObject({ task: 'again' })
+    },
+  )
 
-  it('ends its task when it is closed, and refuses further tasks', async () => {
+  it('a task thread that is closed fails its running task and refuses further tasks', async () => {
     const thread = faultyThread()
     const running = thread.run('hang', null).catch((error: unknown) => error)
     await thread.close()

@@ -59,7 +59,7 @@ describe('reading results of Deepgram', () => {
     expect(listenV1.openReader()('{')).toEqual([])
   })
 
-  it('a result is cut to 2000 words of 200 characters, with times in range', () => {
+  it('a recognition result is cut to 2000 words of 200 characters, and its times are bounded', () => {
     const words = Array.from({ length: 5000 }, () => ({ word: 'x'.repeat(5000), start: 1e300, end: 1e300 }))
     const [event] = read(result({}, { transcript: '', words }))
     expect(event).toMatchObject({ type: 'words' })
@@ -71,7 +71,7 @@ describe('reading results of Deepgram', () => {
 })
 
 describe('the query to Deepgram', () => {
-  it('an accurate mode waits for longer silences, and a medical vocabulary is another model for English', () => {
+  it('Nova in accurate mode waits for longer silences, and the medical vocabulary selects another model for English', () => {
     const query = (model: string, options: object) =>
       Object.fromEntries(listenV1Query(model, { language: 'en-US', ...options }))
     expect(query('nova-3', {})).toMatchObject({ model: 'nova-3', endpointing: '300' })

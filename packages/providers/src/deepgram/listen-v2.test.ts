@@ -74,7 +74,7 @@ describe('reading messages of Flux', () => {
 })
 
 describe('the query to Flux', () => {
-  it('an accurate mode ends turns with more confidence', () => {
+  it('Flux in accurate mode ends a turn only with more confidence', () => {
     const accurate = listenV2Query('flux-general-en', { language: 'en', mode: 'accurate' })
     expect(accurate.get('eot_threshold')).toBe('0.85')
   })

@@ -43,7 +43,7 @@ export interface RealtimeSession {
   readonly recogniser: SpeechToText
   /** The messages of each request are the conversation: what the model has heard or said beyond them is removed from its memory. */
   readonly model: LanguageModel
-  /** It was closed, or it has failed. */
+  /** Whether it was closed or has failed. */
   readonly isOver: boolean
   /** Idempotent. */
   close(): void

@@ -5,7 +5,7 @@ import { ownsRun } from './ownership.ts'
 import type { OutboxItem, RunOwnership } from './protocol.ts'
 import { type RunRow, readRun } from './runs.ts'
 
-/** Events that the owner of a live run announces. */
+/** Webhook events that the process which owns a live run adds to the outbox. */
 export type OwnerEvent = 'run.started' | 'run.transfer'
 
 /**
@@ -29,7 +29,7 @@ export function announceAnalysis(tx: Queries, scope: Scope, runId: string): Prom
   return add(tx, scope, runId, 'run.analyzed')
 }
 
-/** With an id the row of ownership is locked, so that no other transaction adds the same event meanwhile. */
+/** Adds nothing if the run has this event already. A caller that gives an id holds the lock of `ownsRun`, so that no other transaction adds it meanwhile. */
 async function add(
   tx: Queries,
   scope: Scope,
@@ -60,7 +60,7 @@ interface PendingSnapshot {
   readonly run: RunRow | null
 }
 
-/** What {@link snapshotPending} stores; null: no webhook of this event waits for it. Both statements are begun together. */
+/** What {@link snapshotPending} stores; null: no webhook of this event waits for it. Both statements are sent in one round trip. */
 export async function pendingSnapshot(
   tx: Queries,
   scope: Scope,
@@ -95,8 +95,8 @@ export async function storeSnapshot(
 }
 
 /**
- * Leases due webhooks of one environment for `leaseMs`, the longest due first; of each run only the first unsettled one.
- * The statement reads few rows regardless of the backlog.
+ * Leases due webhooks of one environment for `leaseMs`, the one that has been due longest first; of each run only the first that is not
+ * settled. The statement reads few rows regardless of the backlog.
  */
 export async function takeWebhooks(tx: Queries, scope: Scope, leaseMs: number, atMost: number): Promise<OutboxItem[]> {
   const { rows } = await sql<Omit<OutboxItem, 'scope'>>`

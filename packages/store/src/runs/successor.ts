@@ -5,7 +5,7 @@ import type { Channel } from '../schema.ts'
 import type { AdmissionRefusal, AdmittedRow } from './admission.ts'
 import type { RunOwner, RunOwnership } from './protocol.ts'
 
-/** A publication that may continue a call. */
+/** A publication whose agent may continue a call (agent swap). */
 export interface SuccessorPublication {
   readonly agent_id: string
   readonly version: number
@@ -35,8 +35,8 @@ export async function successorPublication(
 }
 
 /**
- * Whether the run that this one continues ends their common call when the owner of both has died: it is live, or its call was
- * ended by the effect `effectKey` already.
+ * Whether the run that `runId` continues (its source) is the one to end their common call, after the engine that owned both has died: the
+ * source has not ended and its dialog is stored, or its effect `effectKey` has already ended the call. Then nothing must be sent for `runId`.
  */
 export async function sourceEndsCall(db: Queries, scope: Scope, runId: string, effectKey: string): Promise<boolean> {
   const { rows } = await sql`
@@ -52,12 +52,12 @@ export async function sourceEndsCall(db: Queries, scope: Scope, runId: string, e
   return rows.length > 0
 }
 
-/** A run that continues the call of another one; what it does not name is that of the source. */
+/** A run that continues the call of another one, its source. Fields that are not here are copied from the source. */
 interface SuccessorRequest {
   readonly run_id: string
   readonly agent_id: string
   readonly version: number
-  /** The effect of the source that the admission is. */
+  /** The effect of the source that records this admission. */
   readonly effect_id: string
   readonly dynamic_variables: Readonly<Record<string, string>>
   readonly notifies: boolean
@@ -66,7 +66,7 @@ interface SuccessorRequest {
 export type SuccessorAdmission =
   | { readonly kind: 'admitted'; readonly owned: RunOwnership }
   | { readonly kind: 'refused'; readonly reason: AdmissionRefusal }
-  /** The source is not owned any more, or another run continues its call already. */
+  /** This process no longer owns the source, or another run already continues its call. */
   | { readonly kind: 'lost' }
 
 /**

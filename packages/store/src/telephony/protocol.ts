@@ -1,25 +1,25 @@
 import type { Scope } from '@parley/contract'
 import type { TrunkDetails } from './trunk-details.ts'
 
-/** A trunk that takes calls, as an engine needs it to know whose an INVITE is. */
+/** A trunk that accepts inbound calls, with what an engine needs to decide to which tenant an INVITE belongs. */
 export interface InboundTrunk {
   readonly scope: Scope
   readonly trunk_id: string
   readonly name: string
-  /** Of its inbound SIP URI's token, in lower-case hexadecimal: the token itself does not leave the database. */
+  /** SHA-256 of the token in its inbound SIP URI, in lower-case hexadecimal: the token itself does not leave the database. */
   readonly token_sha256: string
-  /** Where calls go out; its addresses are the trunk's sources where staff set none (`details.source`). */
+  /** SIP URI to which outbound calls are sent. Its addresses are also the accepted sources unless staff set others (`details.source`). */
   readonly termination_uri: string
   /** The settings in force, those of its profile included. */
   readonly details: TrunkDetails
-  /** The first that was imported on it: its country is the trunk's where staff set none. Null: it has no number. */
+  /** The first number that was imported on it, whose country is that of the trunk unless staff set another. Null: it has no number. */
   readonly first_number: string | null
 }
 
-/** A trunk that calls go out over. */
+/** A trunk for outbound calls. */
 export type OutboundTrunk = Pick<InboundTrunk, 'scope' | 'trunk_id' | 'termination_uri' | 'details'>
 
-/** A trunk that a call may belong to, with the number that was called as that trunk's country reads it. */
+/** A trunk that a call may belong to, with the called number as it is read in the country of that trunk. */
 interface ReachableTrunk {
   readonly scope: Scope
   readonly trunk_id: string
@@ -27,22 +27,22 @@ interface ReachableTrunk {
   readonly phone_number: string
 }
 
-/** What engines know of the trunks of all tenants. */
+/** Queries of engines on the trunks of all tenants. */
 export interface TelephonyAcrossTenants {
   /**
-   * Another text after any trunk or number changed, and never one that was before. Cheap: for looking every second. Read
-   * it before `inboundTrunks`, which then is at least as new.
+   * A text that changes whenever a trunk or a number changes, and never returns to an earlier value. It is cheap enough to be read every
+   * second. Read it before `inboundTrunks`, whose result is then at least as new.
    */
   revision(): Promise<string>
-  /** Every trunk with inbound on. */
+  /** Every trunk that accepts inbound calls. */
   inboundTrunks(): Promise<InboundTrunk[]>
-  /** Trunks that staff set to be pinged whether or not they are in use, at most 1,000. */
+  /** Trunks that staff chose to ping (OPTIONS) whether or not they are in use, at most 1,000. */
   pingedTrunks(): Promise<OutboundTrunk[]>
-  /** Trunks over which people were called in the last day, at most 1,000. */
+  /** Trunks over which outbound calls were made in the last day, at most 1,000. */
   diallingTrunks(): Promise<OutboundTrunk[]>
   /**
-   * Those of the trunks that have the number: a call without a token belongs to one only if it is the only one. `onlyConfirmed`: the
-   * claim to the number must be confirmed by staff, because nothing but the source address names the trunk.
+   * The candidates whose environment has the called number on that trunk. A call without a token belongs to a trunk only if it is the only
+   * one. `onlyConfirmed`: staff must have confirmed the claim to the number, because nothing but the source address names the trunk.
    */
   reached<Trunk extends ReachableTrunk>(candidates: readonly Trunk[], onlyConfirmed: boolean): Promise<Trunk[]>
 }

@@ -1,6 +1,6 @@
 import type { Bus, Topic } from '../protocol.ts'
 
-/** A bus within one process: listeners are called at once, and `published` records every change. Its users stand for several processes. */
+/** A bus within one process: listeners are called at once, and `published` records every change. Objects that share it act as separate processes. */
 export function localBus(): Bus & { readonly published: [Topic, string][] } {
   const listeners = new Map<Topic, Set<(id: string) => void>>()
   const published: [Topic, string][] = []

@@ -12,7 +12,7 @@ export interface TrialRun {
   readonly channel: RunChannel
   readonly mode: RunMode
   readonly state: 'completed' | 'failed'
-  /** As RunOutcome. */
+  /** A `RunOutcome` of the API. */
   readonly outcome: JsonObject
   readonly disposition: string
   /** ISO times. */
@@ -22,7 +22,7 @@ export interface TrialRun {
   readonly latency: JsonObject | null
   /** The timeline, in order. */
   readonly events: readonly NewEvent[]
-  /** As Utterance. */
+  /** Each an `Utterance` of the API. */
   readonly utterances: readonly JsonObject[]
   readonly measurements: readonly Measurement[]
   /** Model requests. */
@@ -46,8 +46,8 @@ interface TrialEffect {
 }
 
 /**
- * Stores the run of a trial with all that belongs to it. It holds no permit, is never dialled, sends no webhooks, and its cost is
- * measured and not billed.
+ * Stores the run of a trial with its timeline, transcript and effects. It takes none of the simultaneous calls of the environment, is
+ * never dialled and sends no webhooks; its cost is measured and not billed.
  */
 export async function insertTrialRun(tx: Queries, trial: TakenTrial, run: TrialRun): Promise<void> {
   const { scope, test_run_id, trial_id, suite_id, agent_id, version } = trial

@@ -4,7 +4,7 @@ import type { Queries } from '../protocol.ts'
 import { isHeld, isOfCall } from '../runs/ownership.ts'
 import type { RunOwnership } from '../runs/protocol.ts'
 
-/** SDP fragments of one offer that are kept; a browser sends one for each candidate, or all in one. */
+/** Most SDP fragments that are stored for one offer; a browser sends one for each candidate, or one with all of them. */
 const MAX_FRAGMENTS = 30
 
 /** How the browser connects: to the engine, by its offer; or to a room of LiveKit, which the engine joins. */
@@ -15,18 +15,18 @@ interface NewWebCall {
   /** SHA-256 of the token. */
   readonly token_hash: Buffer
   readonly validForMs: number
-  /** The site whose page makes the call; null: a key of the API or a person. */
+  /** The site key of the page that makes the call; null: the call was created with an API key or by a person. */
   readonly site_key_id: string | null
   /** Default direct. */
   readonly kind?: WebCallKind
 }
 
-/** What the browser and the engine of a call have said. */
+/** The offer, the answer and the candidates that browser and engine of a call have exchanged so far. */
 export interface WebCallRow {
   readonly kind: WebCallKind
-  /** Until the token expires, ms; 0: it has expired. */
+  /** Time until the token expires, ms; 0: it has expired. */
   readonly left_ms: number
-  /** Number of offers so far; what follows is of the newest. */
+  /** Number of offers so far; the following fields belong to the newest. */
   readonly attempt: number
   readonly offer: string | null
   readonly answer: string | null
@@ -36,7 +36,7 @@ export interface WebCallRow {
   readonly hung_up: boolean
 }
 
-/** Makes the admitted run a web call that waits for its first offer as long as the token is valid; returns when that ends. */
+/** Makes the admitted run a web call that waits for its first offer until the token expires; returns that time (ISO). */
 export async function insertWebCall(tx: Queries, scope: Scope, call: NewWebCall): Promise<string> {
   const { run_id, token_hash, validForMs, site_key_id, kind = 'direct' } = call
   const { rows } = await sql<{ expires_at: string }>`
@@ -74,7 +74,7 @@ export async function storeFirstOffer(
   return rows.length === 1
 }
 
-/** Stores an offer of a page that comes back; returns its number. Null: the run is over. */
+/** Stores the offer of a page that connects again; returns its number. Null: the run is over. */
 export async function storeNextOffer(tx: Queries, scope: Scope, runId: string, offer: string): Promise<number | null> {
   const { rows } = await sql<{ attempt: number }>`
     update parley.web_calls w set attempt = w.attempt + 1, offer = ${offer}::text, answer = null, refusal = null,
@@ -84,7 +84,7 @@ export async function storeNextOffer(tx: Queries, scope: Scope, runId: string, o
   return rows[0]?.attempt ?? null
 }
 
-/** The run under whose id the browser of a live web call has it: the run itself, or the first run of the call that it continues. */
+/** The id that the browser has for a live web call: that of the run itself or, after an agent swap, that of the first run of the call. */
 export async function webCallRunId(db: Queries, scope: Scope, runId: string): Promise<string> {
   const { rows } = await sql<{ first_run_id: string | null }>`
     select o.first_run_id from parley.run_ownership o
@@ -102,8 +102,8 @@ export async function readWebCall(db: Queries, scope: Scope, runId: string): Pro
 }
 
 /**
- * Stores the answer to an offer in the web call of the run `runId`, or why there is none. `owned`: that run, or one that continues its
- * call. False: it is lost, or a newer offer was made.
+ * Stores the answer to an offer in the web call of the run `runId`, or why there is none. `owned`: that run, or the run that continues
+ * its call. False: this process no longer owns that run, or the browser has made a newer offer.
  */
 export async function settleWebOffer(
   tx: Queries,
@@ -121,7 +121,7 @@ export async function settleWebOffer(
   return rows.length === 1
 }
 
-/** Adds candidates of the browser. False: the call is over, or it has sent too many. */
+/** Adds ICE candidates of the browser. False: the call is over, or the browser has sent too many fragments. */
 export async function addWebCandidates(tx: Queries, scope: Scope, runId: string, fragment: string): Promise<boolean> {
   const { rows } = await sql`
     update parley.web_calls w set candidates = w.candidates || ${fragment}::text
@@ -130,7 +130,7 @@ export async function addWebCandidates(tx: Queries, scope: Scope, runId: string,
   return rows.length === 1
 }
 
-/** The user hangs up. */
+/** Records that the user has hung up; the engine of the call then ends it. */
 export async function hangUpWebCall(tx: Queries, scope: Scope, runId: string): Promise<void> {
   await sql`update parley.web_calls w set hung_up = true where ${ofRun(scope, runId)}`.execute(tx)
 }

@@ -142,7 +142,7 @@ describe('an embedder and its service', () => {
     expect(fake.maxConcurrent).toBe(1)
   })
 
-  it('never reveals the API key, and sends no request without one', async () => {
+  it('the embedder never reveals the API key, and sends no request without one', async () => {
     const fake = await service({ key: 'another' })
     const error = (await failed(embedderOf(fake))) as Error
     expect(error).toMatchObject({ code: 'model_refused' })

@@ -284,7 +284,7 @@ describe('web calls', { timeout: 240_000 }, () => {
     await waitForRun(client, phone, hasEnded, SOON_MS)
   })
 
-  it('offers that are no offers, and secrets of nobody, are refused and leave the token unused', async () => {
+  it('invalid offers and unknown tokens are refused, and the token of the call stays unused', async () => {
     const { run_id, url, token } = await created()
     const post = async (body: string, bearer = token, type = 'application/sdp') => {
       const headers = { authorization: `Bearer ${bearer}`, 'content-type': type }

@@ -188,7 +188,7 @@ describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeou
     await waitForRun(client, run_id, hasEnded, SOON_MS)
   })
 
-  it('calls with a site key from an origin of the key; the browser keeps the answer from a page of another origin', async ({
+  it('a page calls with a site key from an allowed origin; the browser withholds the answer from a page of another origin', async ({
     onTestFinished,
   }) => {
     const [own, other] = [await newPage(onTestFinished), await newPage(onTestFinished, 'localhost')]

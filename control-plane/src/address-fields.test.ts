@@ -20,7 +20,7 @@ function addressFields(of: Parameters<typeof settableFields>[0] = EVERYTHING): s
 }
 
 describe('every URL or host that a tenant may set', () => {
-  it('is registered with what is done with it', () => {
+  it('every URL or host that a tenant may set is registered with what is done with it', () => {
     expect(addressFields().toSorted()).toEqual(Object.keys(ADDRESS_FIELDS).toSorted())
   })
 

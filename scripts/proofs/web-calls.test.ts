@@ -7,7 +7,7 @@ const measured = { connected: 100, fewest_packets: 900, most_missing: 3, fewest_
 const ended = { outcomes: ['failed/error', 'failed/error'], kinds: ['caller_hung_up'], interrupted: 0 }
 
 describe('the proof of many web calls', () => {
-  it('passes calls that are all whole', () => {
+  it('the proof of many web calls passes calls that are all whole', () => {
     expect(faultsOf(measured, { count: 100, seconds: 20 })).toEqual([])
   })
 
@@ -16,11 +16,11 @@ describe('the proof of many web calls', () => {
     ['a call without sound', { fewest_packets: 0 }, 'a web call received no packets'],
     ['a call that lost a tenth of its packets', { most_missing: 100 }, 'a web call lost 100 packets'],
     ['an agent that does not answer', { fewest_turns: 0 }, 'a web call has no turn of its caller'],
-  ])('reports %s', (_, planted, fault) => {
+  ])('the proof of many web calls reports %s', (_, planted, fault) => {
     expect(faultsOf({ ...measured, ...planted }, { count: 100, seconds: 20 })).toEqual([fault])
   })
 
-  it('passes a kill after which web calls have failed and phone calls went on', () => {
+  it('the proof of many web calls passes a kill after which web calls have failed and phone calls went on', () => {
     expect(faultsOfKill(ended, { web: 2, phone: 1 })).toEqual([])
   })
 
@@ -33,7 +33,7 @@ describe('the proof of many web calls', () => {
     ['a web call that has not ended', { outcomes: ['failed/error', 'running/null'] }, /^1 of 2 web calls failed/],
     ['a phone call that failed as well', { kinds: ['error'] }, /^0 of 1 phone calls went on to their end: error$/],
     ['a phone call that was silent for a second', { interrupted: 1 }, /^1 phone calls had a second without/],
-  ])('reports %s after the kill', (_, planted, fault) => {
+  ])('the proof of many web calls reports %s after the kill', (_, planted, fault) => {
     expect(faultsOfKill({ ...ended, ...planted }, { web: 2, phone: 1 })).toEqual([expect.stringMatching(fault)])
   })
 })

@@ -29,7 +29,7 @@ const calls = (page: PageLog['levels'], phone = levels(200, 600)) => ({
 })
 
 describe('the proof of a page beside a phone', () => {
-  it('measures when the agent stops and when it answers', () => {
+  it('the proof of a page beside a phone measures when the agent stops and when it answers', () => {
     const { stopped_ms, answered_ms } = measuresOf(levels(200, 650))
     expect(stopped_ms).toHaveLength(SENTENCES)
     expect(answered_ms).toHaveLength(SENTENCES)
@@ -37,23 +37,23 @@ describe('the proof of a page beside a phone', () => {
     for (const ms of answered_ms) expect(Math.abs(ms - 650)).toBeLessThanOrEqual(STEP_MS)
   })
 
-  it('passes calls in which the page is like the phone', () => {
+  it('the proof of a page beside a phone passes calls in which the page is like the phone', () => {
     expect(faultsOf(calls(levels(220, 650)), SENTENCES)).toEqual([])
   })
 
-  it('reports an agent that talks on for a second when it is interrupted', () => {
+  it('the proof of a page beside a phone reports an agent that talks on for a second when it is interrupted', () => {
     expect(faultsOf(calls(levels(1000, 650)), SENTENCES)).toEqual([
       expect.stringMatching(/^in the page the agent stopped after (99|100)\d ms$/),
     ])
   })
 
-  it('reports answers that reach the page half a second later than the phone', () => {
+  it('the proof of a page beside a phone reports answers that reach the page half a second later than the phone', () => {
     expect(faultsOf(calls(levels(200, 1150)), SENTENCES)).toEqual([
       expect.stringMatching(/^answers reach the page 5[45]\d ms later than the phone$/),
     ])
   })
 
-  it('reports an end that measured nothing', () => {
+  it('the proof of a page beside a phone reports an end that measured nothing', () => {
     const silence = levels(200, 600).map(([at]) => [at, 0, 0] as const)
     expect(faultsOf(calls(levels(200, 600), silence), SENTENCES)).toContain(
       `the phone measured less than half of ${SENTENCES} sentences`,

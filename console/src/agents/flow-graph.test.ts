@@ -78,14 +78,14 @@ describe('the first view of a graph', () => {
   const canvas = { width: 1200, height: 700 }
   const row = (count: number) => new Map(Array.from({ length: count }, (_, i) => [`n${i}`, { x: 300 * i, y: 0 }]))
 
-  it('shows all of a small one, in the middle', () => {
+  it('the first view of a graph shows all of a small one, in the middle', () => {
     const { x, y, zoom } = firstViewport(row(3), 'n0', canvas)
     expect(zoom).toBe(1)
     expect([x, x + 600 + 240]).toEqual([180, 1020])
     expect(y).toBe(295)
   })
 
-  it('shows one that would be too small to read from its start on', () => {
+  it('the first view of a graph shows one that would be too small to read from its start on', () => {
     const { x, y, zoom } = firstViewport(row(12), 'n2', canvas)
     expect(zoom).toBeGreaterThan(0.7)
     // The start is at the left, half way down.
@@ -94,7 +94,7 @@ describe('the first view of a graph', () => {
     expect(y + 55 * zoom).toBe(350)
   })
 
-  it('needs neither nodes nor a start', () => {
+  it('the first view of a graph needs neither nodes nor a start', () => {
     expect(firstViewport(new Map(), null, canvas).zoom).toBe(1)
     expect(firstViewport(row(12), null, canvas).x).toBeGreaterThan(0)
   })

@@ -73,7 +73,7 @@ describe('the daily limit of outbound calls', () => {
 describe('a call over the daily limit', () => {
   const wait = () => secondsUntilCallAllowed(workspace.test.database.within(scope), scope)
 
-  it('may be placed when enough earlier calls are 24 hours old', async () => {
+  it('a call over the daily limit may be placed when enough earlier calls are 24 hours old', async () => {
     await storeCalls(2, '23 hours')
     await storeCalls(3, '10 hours')
     await set(5)

@@ -16,7 +16,7 @@ const refused = async (run_id: string, body?: object) => {
 }
 
 describe('POST /runs/{run_id}/replay', () => {
-  it('starts a test run of one case against the publication of the run', async () => {
+  it('POST /runs/{run_id}/replay starts a test run of one case against the publication of the run', async () => {
     const run_id = await api.world.recordedRun(await newChat(api.world))
     const run = (await api.send('runs.get', { params: { run_id } })).body
     const { status, body } = await replay(run_id)
@@ -25,7 +25,7 @@ describe('POST /runs/{run_id}/replay', () => {
     expect(body.suites).toEqual([{ suite_id: run_id, revision: 1, digest: run.publication.digest }])
   })
 
-  it('publishes the open draft for tests, and an unchanged draft only once', async () => {
+  it('POST /runs/{run_id}/replay publishes the open draft for tests, and an unchanged draft only once', async () => {
     const run_id = await api.world.recordedRun(await newChat(api.world))
     const { agent_id } = (await api.send('runs.get', { params: { run_id } })).body
     const { draft_id, revision } = await api.world.call('drafts.get', { params: { agent_id } })
@@ -43,7 +43,7 @@ describe('POST /runs/{run_id}/replay', () => {
     expect(published.publication).toMatchObject({ test: true })
   })
 
-  it('refuses a run that goes on, has no log, or whose words were redacted', async () => {
+  it('POST /runs/{run_id}/replay refuses a run that goes on, has no log, or whose words were redacted', async () => {
     const waiting = await newChat(api.world)
     expect(await refused(waiting)).toEqual([409, 'in_progress'])
     await api.send('runs.cancel', { params: { run_id: waiting } })
@@ -52,7 +52,7 @@ describe('POST /runs/{run_id}/replay', () => {
     expect(await refused(waiting)).toEqual([409, 'redacted'])
   })
 
-  it('refuses a version that does not exist, and a version beside the draft', async () => {
+  it('POST /runs/{run_id}/replay refuses a version that does not exist, and a version beside the draft', async () => {
     const run_id = await api.world.recordedRun(await newChat(api.world))
     expect((await replay(run_id, { version: 77 })).status).toBe(404)
     expect((await replay(run_id, { version: 0, draft: true })).status).toBe(400)

@@ -23,7 +23,7 @@ const team = async () => (await send('GET', '')).body
 const refusal = (reason: string) => ({ body: { error: { details: { reason } } } })
 
 describe('an invitation', () => {
-  it('makes its person a member with the invited role, once', async () => {
+  it('an invitation makes its person a member with the invited role, once', async () => {
     const invited = await invite('Ada@example.com', 'viewer')
     expect(invited.status).toBe(201)
     const { link, ...shown } = invited.body
@@ -55,7 +55,7 @@ describe('an invitation', () => {
     expect(invitations).not.toContainEqual(expect.objectContaining({ email: 'Ada@example.com' }))
   })
 
-  it('is refused for a member and while another is pending, whatever the case of the address', async () => {
+  it('an invitation is refused for a member and while another is pending, whatever the case of the address', async () => {
     await person('bea')
     expect(await invite('BEA@example.com')).toMatchObject(refusal('already_member'))
     await invite('cia@example.com')
@@ -110,7 +110,7 @@ describe('an invitation', () => {
 })
 
 describe('the role of a member', () => {
-  it('takes effect at once, also for a session that is open', async () => {
+  it('the role of a member takes effect at once, also for a session that is open', async () => {
     const member = await person('hal')
     expect((await member.request('POST', '/api/v1/agents', { template: 'blank', name: 'A' })).status).toBe(201)
     const changed = await send('PATCH', `/members/${member.user_id}`, { role: 'viewer' })
@@ -137,7 +137,7 @@ describe('the role of a member', () => {
 })
 
 describe('a member that is removed', () => {
-  it('loses its sessions and login links at once; its work stays, and a repetition gets the same answer', async () => {
+  it('a member that is removed loses its sessions and login links at once; its work stays, and a repetition gets the same answer', async () => {
     const member = await person('kim')
     const { ref } = (await member.request('POST', '/api/v1/agents', { template: 'blank', name: 'Stays' })).body
     await api.request('POST', '/auth/login', { key: null, body: { email: 'kim@example.com' } })

@@ -106,14 +106,14 @@ describe('POST /voices/preview', () => {
       await expect.poll(settled, { timeout: 20_000 }).toEqual([{ status: 200 }])
     }
 
-    it('waits for a retry, which gets it once', async () => {
+    it('the audio of a client whose connection was lost waits for a retry, which gets it once', async () => {
       await lost('lost')
       expect(await preview('lost')).toMatchObject({ status: 200, body: { audio_base64: MP3.toString('base64') } })
       expect(await preview('lost')).toMatchObject(consumed)
       expect(spoken).toHaveLength(1)
     })
 
-    it('is not returned after 10 minutes', async () => {
+    it('the audio of a client whose connection was lost is not returned after 10 minutes', async () => {
       await lost('late')
       await api.db.owner.query("update parley.idempotency set created_at = now() - interval '601 s' where key = 'late'")
       expect(await preview('late')).toMatchObject(consumed)

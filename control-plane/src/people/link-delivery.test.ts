@@ -19,14 +19,14 @@ function delivery(sendMail: SendMail | null) {
 }
 
 describe('a link to a person', () => {
-  it('is written to the log where there is no e-mail server', () => {
+  it('a link to a person is written to the log where there is no e-mail server', () => {
     const { links, logged } = delivery(null)
     links.deliver(LINK)
     expect(links.areMailed).toBe(false)
     expect(logged()).toContain(LINK.url)
   })
 
-  it('is in an e-mail, and not in the log, where there is one', async () => {
+  it('a link to a person is in an e-mail, and not in the log, where there is one', async () => {
     const sent: Parameters<SendMail>[0][] = []
     const { links, logged } = delivery(async mail => void sent.push(mail))
     links.deliver(LINK)
@@ -37,7 +37,7 @@ describe('a link to a person', () => {
     expect(logged()).toBe('')
   })
 
-  it('is sent again when the server fails, four times in all, and the log then names the address but not the link', async () => {
+  it('a link to a person is sent again when the server fails, four times in all, and the log then names the address but not the link', async () => {
     let tries = 0
     const { links, pauses, logged } = delivery(async () => {
       tries += 1

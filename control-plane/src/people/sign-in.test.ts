@@ -65,7 +65,7 @@ describe('POST /auth/session with an API key', () => {
 })
 
 describe('the session of a person', () => {
-  it('calls operations with the role of the member, and audits them in its name', async () => {
+  it('the session of a person calls operations with the role of the member, and audits them in its name', async () => {
     const viewer = await newPerson(api, 'viewer@example.com', 'viewer')
     expect((await viewer.request('GET', '/api/v1/team')).status).toBe(200)
     expect((await viewer.request('POST', '/api/v1/agents', { template: 'blank', name: 'A' })).status).toBe(403)
@@ -87,7 +87,7 @@ describe('the session of a person', () => {
     )
   })
 
-  it('names its environment in Parley-Environment, production by default', async () => {
+  it('the session of a person names its environment in Parley-Environment, production by default', async () => {
     const environments = (environment: string) =>
       admin.request('GET', '/api/v1/environments', undefined, { 'parley-environment': environment })
     expect((await environments('sandbox')).status).toBe(404)
@@ -133,7 +133,7 @@ describe('the session of a person', () => {
     expect((await request({ cookie: `a=b; ${admin.cookie}; c=d` }, null)).status).toBe(200)
   })
 
-  it('ends at once with POST /auth/logout, which also works without a session', async () => {
+  it('the session of a person ends at once with POST /auth/logout, which also works without a session', async () => {
     const person = await signIn(api, await linkTo(await newMember()))
     expect((await person.request('GET', '/auth/session')).status).toBe(200)
     const answer = await person.request('POST', '/auth/logout')
@@ -146,7 +146,7 @@ describe('the session of a person', () => {
   it.each([
     ['12 hours after its last use', "last_used_at = now() - interval '12 hours 1 s'"],
     ['30 days after its start', "created_at = now() - interval '30 days 1 s'"],
-  ])('ends %s', async (_, set) => {
+  ])('the session of a person ends %s', async (_, set) => {
     const person = await signIn(api, await linkTo(await newMember()))
     await api.db.owner.query(`update parley.sessions set ${set} where user_id = $1`, [person.user_id])
     expect((await person.request('GET', '/api/v1/team')).status).toBe(401)
@@ -217,7 +217,7 @@ describe('POST /auth/login', () => {
 })
 
 describe('the page of a link', () => {
-  it('is a page without a token, which a program that opens links does not use up', async () => {
+  it('the page of a link is a page without a token, which a program that opens links does not use up', async () => {
     const email = await newMember()
     const token = await linkTo(email)
     const { url } = lastLink(api, email)!
@@ -230,7 +230,7 @@ describe('the page of a link', () => {
 })
 
 describe('a server off loopback', () => {
-  it('sets a secure cookie that is bound to its host', async () => {
+  it('a server off loopback sets a secure cookie that is bound to its host', async () => {
     const far = await pipelineApi(handlers, { db: api.db, platform: { baseUrl: () => 'https://parley.example' } })
     try {
       const answer = await far.request('POST', '/auth/session', { key: far.keys.viewer })

@@ -51,7 +51,7 @@ async function smtpServer(options: SMTPServerOptions = {}) {
 }
 
 describe('e-mail over SMTP', () => {
-  it('goes from the address of the URL to its person, with its text unchanged', async () => {
+  it('e-mail over SMTP goes from the address of the URL to its person, with its text unchanged', async () => {
     const { received, port } = await smtpServer()
     await smtpSender(`smtp://127.0.0.1:${port}?from=parley%40example.com`)(MAIL)
     expect(received).toMatchObject([{ from: 'parley@example.com', to: ['ada@example.com'] }])
@@ -67,14 +67,14 @@ describe('e-mail over SMTP', () => {
     expect(received).toHaveLength(1)
   })
 
-  it('is not sent with a password to a server on another machine that offers no TLS', async () => {
+  it('e-mail over SMTP is not sent with a password to a server on another machine that offers no TLS', async () => {
     const { received, port } = await smtpServer()
     // 127.0.0.2 is this machine, but not by one of its names.
     await expect(smtpSender(`smtp://mailer:p%20w@127.0.0.2:${port}`)(MAIL)).rejects.toThrow()
     expect(received).toEqual([])
   })
 
-  it('is rejected when the server refuses the recipient or is out of reach', async () => {
+  it('e-mail over SMTP is rejected when the server refuses the recipient or is out of reach', async () => {
     const { port } = await smtpServer({ onRcptTo: (_, __, done) => done(new Error('no such user')) })
     await expect(smtpSender(`smtp://127.0.0.1:${port}`)(MAIL)).rejects.toThrow()
     await expect(smtpSender('smtp://127.0.0.1:1')(MAIL)).rejects.toThrow()

@@ -83,7 +83,7 @@ const TASKS = [
 ] as const
 
 describe('the list of tools', () => {
-  it('is under 60 kB', () => {
+  it('the list of tools is under 60 kB', () => {
     expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(60_000)
   })
 

@@ -43,7 +43,7 @@ describe('ambient sounds', () => {
 })
 
 describe('a background sound', () => {
-  it('is added to the frame and begins again at its end', () => {
+  it('a background sound is added to the frame and begins again at its end', () => {
     const background = new BackgroundSound(Int16Array.of(100, -100, 50), 0.5)
     const frame = Int16Array.of(1000, 1000, 1000, 1000, 7)
     background.mixInto(frame, 4)

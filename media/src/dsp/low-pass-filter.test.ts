@@ -52,7 +52,7 @@ describe('a low-pass over a stream', () => {
       }
   })
 
-  it('has memory of its own when it has more taps than the given one', () => {
+  it('a low-pass over a stream has memory of its own when it has more taps than the given one', () => {
     const shared = memory()
     const sharp = new LowPassFilter({ ...DESIGN, stopHz: 2600 }, shared)
     expect([sharp.isInMemory, shared.state[0]]).toEqual([false, 0])

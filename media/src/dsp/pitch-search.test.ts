@@ -53,7 +53,7 @@ describe('the pitch search of concealment', () => {
     expect(count).toBeGreaterThan(150)
   })
 
-  it('finds the lag of a search one by one in any audio, also at full scale and in silence', () => {
+  it('the pitch search of concealment finds the lag of a search one by one in any audio, also at full scale and in silence', () => {
     const sample = fc.oneof(fc.constantFrom(-32_768, 0, 32_767), fc.integer({ min: -32_768, max: 32_767 }))
     fc.assert(
       fc.property(fc.array(sample, { minLength: 1, maxLength: HISTORY }), samples => {
@@ -65,7 +65,7 @@ describe('the pitch search of concealment', () => {
   })
 
   it.each([70, 95, 125, 180])(
-    'finds a lag at 16 kHz that matches a voice of %i Hz as well as the best one',
+    'the pitch search of concealment finds a lag at 16 kHz that matches a voice of %i Hz as well as the best one',
     pitchHz => {
       for (const history of voiced(WIDEBAND, pitchHz)) {
         const found = pitchSearchFor(WIDEBAND).find(history)

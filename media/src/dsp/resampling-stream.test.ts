@@ -5,7 +5,7 @@ import { ResamplingStream } from './resampling-stream.ts'
 
 describe('resampling in pieces', () => {
   it.each([24_000, 22_050, 16_000, 8000])(
-    'makes of %i Hz what resampling the whole makes, however it is cut',
+    'resampling in pieces makes of %i Hz what resampling the whole makes, however it is cut',
     fromHz => {
       const random = new SeededRandom(fromHz)
       const whole = new Int16Array(random.bytes(2 * 5003).buffer)

@@ -45,7 +45,7 @@ describe('the mix of a call', () => {
 describe('a session that listens to another', () => {
   const levelOf = (audio: Int16Array) => Math.sqrt(audio.reduce((sum, sample) => sum + sample ** 2, 0) / audio.length)
 
-  it('sends what both sides of the call say, and neither hears it', async () => {
+  it('a session that listens to another sends what both sides of the call say, and neither hears it', async () => {
     const call = await VirtualCall.start({ suite: null })
     const listener = await call.b.plane.open({ label: 'listener' })
     listener.apply({ ...call.parameters('b'), remote: { address: '192.0.2.9', port: 9000 }, direction: 'sendonly' })

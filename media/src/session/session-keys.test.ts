@@ -150,7 +150,7 @@ describe('keys of the sending side', () => {
 
 describe('a re-key in mid-call', () => {
   it.each([0, 40, 180, 450])(
-    'loses nothing when the answer takes %d ms, over a network that re-orders',
+    'a re-key in mid-call loses nothing when the answer takes %d ms, over a network that re-orders',
     async delay => {
       const call = await VirtualCall.start({ seed: 5, conditions: { latencyMs: 20, jitterMs: 4, reorder: 0.05 } })
       call.a.talking = true

@@ -71,7 +71,7 @@ describe('a peer behind a NAT', () => {
   }
 
   it.each([null, 'AES_CM_128_HMAC_SHA1_80'] as const)(
-    'is heard and answered from its first packet on, RTCP included, and its private address gets nothing (%s)',
+    'a peer behind a NAT is heard and answered from its first packet on, RTCP included, and its private address gets nothing (%s)',
     async suite => {
       const call = await VirtualCall.start({ suite })
       call.apply({ b: behindNat })
@@ -90,7 +90,7 @@ describe('a peer behind a NAT', () => {
     },
   )
 
-  it('is not learnt from another address, and nothing is sent before it was heard', async () => {
+  it('a peer behind a NAT is not learnt from another address, and nothing is sent before it was heard', async () => {
     const call = await VirtualCall.start({ suite: null })
     await call.a.session.close()
     call.apply({ b: behindNat })
@@ -109,7 +109,7 @@ describe('a peer behind a NAT', () => {
 })
 
 describe('verified packets from a source that nothing may be sent to', () => {
-  it('are heard, but neither audio nor reports go there, and their sources are counted', async () => {
+  it('verified packets from a source that nothing may be sent to are heard, but neither audio nor reports go there, and their sources are counted', async () => {
     const call = await VirtualCall.start()
     const [peer, elsewhere] = [parseIpv4('192.0.2.1')!, parseIpv4('198.51.100.1')!]
     call.apply({

@@ -27,18 +27,18 @@ const vendorNames = VENDORS.flatMap(({ settings }) =>
 describe('.env.example', () => {
   const named = all(example, /^#?([A-Z][A-Z0-9_]+)=/gm)
 
-  it('names every setting, and nothing that is none', () => {
+  it('.env.example names every setting, and nothing that is none', () => {
     const ofCompose = all(compose, /\$\{([A-Z_]+)/g)
     expect(named.toSorted()).toEqual([...new Set([...SETTING_NAMES, ...vendorNames, ...ofCompose])].toSorted())
   })
 
-  it('leaves no setting at a value but those that docker-compose.yml requires', () => {
+  it('.env.example leaves no setting at a value but those that docker-compose.yml requires', () => {
     const required = all(compose, /\$\{([A-Z_]+):\?/g)
     expect(all(example, /^([A-Z][A-Z0-9_]+)=/gm).toSorted()).toEqual(required.toSorted())
     expect(example).not.toMatch(/^[A-Z][A-Z0-9_]+=./m)
   })
 
-  it('has settings that docs/operations.md describes', () => {
+  it('.env.example has settings that docs/operations.md describes', () => {
     const undocumented = [...SETTING_NAMES, ...vendorNames].filter(name => !operations.includes(`\`${name}\``))
     expect(undocumented).toEqual([])
   })
@@ -53,7 +53,7 @@ describe('docker-compose.yml', () => {
       expect(base).toMatch(/^node:\d+\.\d+\.\d+-\S+$/)
   })
 
-  it('uses ports that docs/operations.md lists', () => {
+  it('docker-compose.yml uses ports that docs/operations.md lists', () => {
     const table = /### Docker Compose[\s\S]*?### Disk use/.exec(operations)![0]
     const listed = new Set(all(table, /\b(\d{4,5})\b/g))
     const started = read('deploy/seaweedfs/start.sh')
@@ -71,7 +71,7 @@ describe('docker-compose.yml', () => {
     expect(used.filter(port => !listed.has(port))).toEqual([])
   })
 
-  it('gives each process of Parley a port of its own, and Prometheus reads each', () => {
+  it('docker-compose.yml gives each process of Parley a port of its own, and Prometheus reads each', () => {
     const health = all(compose, /127\.0\.0\.1:(\d+)\/healthz/g)
     const scraped = all(prometheus, /127\.0\.0\.1:(\d+)/g)
     expect(health.toSorted()).toEqual(scraped.toSorted())
@@ -104,7 +104,7 @@ describe('the image', () => {
   const { scripts } = JSON.parse(read('package.json'))
   const dockerfile = read('Dockerfile')
 
-  it('is made and started as `npm start` of the README does it', () => {
+  it('the image is made and started as `npm start` of the README does it', () => {
     expect(read('README.md')).toMatch(/^npm start /m)
     const runs = all(dockerfile, /^RUN (node .+)$/gm)
     expect(runs).toEqual([scripts.prestart])
@@ -112,7 +112,7 @@ describe('the image', () => {
     expect(`exec ${[...entry, ...command].join(' ')}`).toBe(scripts.start)
   })
 
-  it('contains everything of the repository but what .dockerignore names, as a clone does', () => {
+  it('the image contains everything of the repository but what .dockerignore names, as a clone does', () => {
     expect(all(dockerfile, /^COPY (?!--from)(.+)$/gm)).toEqual(['. .'])
   })
 })

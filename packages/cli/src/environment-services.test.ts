@@ -58,7 +58,7 @@ async function keyUsed(by: Services, id = MODEL): Promise<string | null | undefi
 }
 
 describe('the services of an environment', () => {
-  it('are those of the platform until it stores a key, which then wins for new runs', async () => {
+  it('the services of an environment are those of the platform until it stores a key, which then wins for new runs', async () => {
     expect(await own.of(scope)).toBe(services)
     await store('its-own')
     expect(await keyUsed(await own.of(scope))).toBe('its-own')
@@ -66,7 +66,7 @@ describe('the services of an environment', () => {
     expect(await own.of(await test.scope())).toBe(services)
   })
 
-  it('follow a replaced key, and a run keeps the services that it began with', async () => {
+  it('the services of an environment follow a replaced key, and a run keeps the services that it began with', async () => {
     await store('the-first')
     const first = await own.of(scope)
     expect(await own.of(scope)).toBe(first)
@@ -76,21 +76,21 @@ describe('the services of an environment', () => {
     expect(await keyUsed(first)).toBe('the-first')
   })
 
-  it('are those of the platform again after the key is deleted', async () => {
+  it('the services of an environment are those of the platform again after the key is deleted', async () => {
     await store('its-own')
     await own.of(scope)
     await test.database.transaction(scope, tx => deleteProviderKey(tx, scope, 'openai'))
     expect(await keyUsed(await own.of(scope))).toBe('the-platform')
   })
 
-  it('share the services of other vendors and of this machine', async () => {
+  it('the services of an environment share the services of other vendors and of this machine', async () => {
     await store('its-own')
     const with_ = await own.of(scope)
     expect(with_.model('parley/rules-1')).toBe(services.model('parley/rules-1'))
     expect(with_.model(MODEL)).not.toBe(services.model(MODEL))
   })
 
-  it('are opened once for runs that begin at the same time', async () => {
+  it('the services of an environment are opened once for runs that begin at the same time', async () => {
     await store('its-own')
     expect(new Set(await Promise.all(Array.from({ length: 10 }, () => own.of(scope)))).size).toBe(1)
   })
@@ -146,7 +146,7 @@ describe('replaced services', () => {
     return { time, closed, replace }
   }
 
-  it('are kept for runs that began with them, a few of each environment, the newest', async () => {
+  it('replaced services are kept for runs that began with them, a few of each environment, the newest', async () => {
     const { closed, replace } = await closing({ maxRetiredOfOne: 2 })
     for (const name of ['a', 'b', 'c']) await replace(name)
     expect(closed).toEqual([])
@@ -156,7 +156,7 @@ describe('replaced services', () => {
     expect(closed).toEqual(['a', 'b'])
   })
 
-  it('are bounded over all environments, and the oldest of the environment that has the most goes first', async () => {
+  it('replaced services are bounded over all environments, and the oldest of the environment that has the most goes first', async () => {
     const { closed, replace } = await closing({ maxRetiredOfOne: 3, maxRetired: 4 })
     const other = await test.scope()
     for (const name of ['x', 'y']) await replace(name, other)
@@ -166,7 +166,7 @@ describe('replaced services', () => {
     expect(closed).toEqual(['a'])
   })
 
-  it('are closed after the longest call at the latest', async () => {
+  it('replaced services are closed after the longest call at the latest', async () => {
     const { time, closed, replace } = await closing({})
     for (const name of ['a', 'b']) await replace(name)
     time.advance(24 * 3_600_000)

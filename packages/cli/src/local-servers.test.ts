@@ -8,7 +8,7 @@ import { Services } from './services.ts'
 const STT = 'http://127.0.0.1:8000/v1/?model=Systran/faster-whisper-small&languages=en'
 
 describe('local servers', () => {
-  it('are named by a URL, with model, languages and voice in its query', () => {
+  it('local servers are named by a URL, with model, languages and voice in its query', () => {
     const { vendors } = readSettings({ PARLEY_LOCAL_STT: STT, PARLEY_LOCAL_TTS: 'http://127.0.0.1:8880/v1' })
     expect(vendors).toEqual({
       local_stt: {
@@ -30,14 +30,14 @@ describe('local servers', () => {
     expect(() => readSettings({ PARLEY_LOCAL_STT: address })).toThrow(text)
   })
 
-  it('are the first services of agents in their languages', async () => {
+  it('local servers are the first services of agents in their languages', async () => {
     const services = new Services(readSettings({ PARLEY_LOCAL_STT: STT }))
     onTestFinished(() => services.close())
     expect((await services.ready('stt', 'en'))[0]).toBe('local_stt/Systran/faster-whisper-small')
     expect((await services.ready('stt', 'es'))[0]).toBe('simulated/tones-1')
   })
 
-  it('are announced at the start, with what to do if nothing answers', async () => {
+  it('local servers are announced at the start, with what to do if nothing answers', async () => {
     const server = createServer((_request, response) => void response.writeHead(404).end())
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo

@@ -69,22 +69,22 @@ describe.each(VENDORS)('a key of %s', vendor => {
   const protocol = () => (standIns.environment[baseUrl]!.startsWith('ws') ? 'ws' : 'http')
   const at = (url: string) => ({ environment: { [baseUrl]: url.replace(/^http/, protocol()) } })
 
-  it('is accepted if it is that of the service', async () =>
+  it('a provider key is accepted if it is that of the service', async () =>
     expect(await check(vendor, KEY)).toMatchObject({ outcome: 'accepted' }))
 
-  it('is rejected if the service refuses it', async () => {
+  it('a provider key is rejected if the service refuses it', async () => {
     // Google answers 400 to a key that it does not know.
     const status = vendor === 'gemini' || vendor === 'google' ? 400 : 401
     expect(await check(vendor, 'not-this-one')).toEqual({ outcome: 'rejected', status })
   })
 
-  it('cannot be checked while the service is out of reach', async () =>
+  it('a provider key cannot be checked while the service is out of reach', async () =>
     expect(await check(vendor, KEY, at('http://127.0.0.1:1'))).toEqual({
       outcome: 'unreachable',
       reason: 'no connection',
     }))
 
-  it('cannot be checked by a service that does not answer', async () =>
+  it('a provider key cannot be checked by a service that does not answer', async () =>
     expect(await check(vendor, KEY, { ...at(silent.url), timeoutMs: 200 })).toEqual({
       outcome: 'unreachable',
       reason: 'no answer within 200 ms',
@@ -94,24 +94,24 @@ describe.each(VENDORS)('a key of %s', vendor => {
 describe('a key of an OpenAI-compatible service', () => {
   const endpoint = () => standIns.environment.OPENAI_COMPATIBLE_BASE_URL!
 
-  it('is accepted together with the models that the service names', async () =>
+  it('a key of an OpenAI-compatible service is accepted together with the models that the service names', async () =>
     expect(await check('openai_compatible', KEY, { endpoint: endpoint() })).toEqual({
       outcome: 'accepted',
       models: ['fake-model'],
     }))
 
-  it('is rejected if the service refuses it', async () =>
+  it('a key of an OpenAI-compatible service is rejected if the service refuses it', async () =>
     expect(await check('openai_compatible', 'not-this-one', { endpoint: endpoint() })).toEqual({
       outcome: 'rejected',
       status: 401,
     }))
 
-  it('is not sent to an address that may not be contacted', async () => {
+  it('a key of an OpenAI-compatible service is not sent to an address that may not be contacted', async () => {
     for (const private_ of ['https://127.0.0.1/v1', 'https://169.254.169.254/v1', 'https://localhost/v1'])
       expect(await check('openai_compatible', KEY, { endpoint: private_ })).toEqual({ outcome: 'address_not_allowed' })
   })
 
-  it('cannot be checked by a service that does not answer', async () =>
+  it('a key of an OpenAI-compatible service cannot be checked by a service that does not answer', async () =>
     expect(await check('openai_compatible', KEY, { endpoint: silent.url, timeoutMs: 200 })).toEqual({
       outcome: 'unreachable',
       reason: 'no answer in time',

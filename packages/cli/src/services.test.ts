@@ -71,7 +71,7 @@ describe('a service that an agent names', () => {
 })
 
 describe('the model of an agent', () => {
-  it('has a connection before its first request, and before each call', async () => {
+  it('the model of an agent has a connection before its first request, and before each call', async () => {
     const fake = await FakeOpenAiChat.open()
     opened.push(fake)
     const { draft } = exampleDraft('clinic')

@@ -61,7 +61,7 @@ const span = (more: Partial<TraceSpan> = {}): TraceSpan => ({
 })
 
 describe('the export of traces', () => {
-  it('sends finished spans to the collector by OTLP over HTTP, with the name of the process', async () => {
+  it('the export of traces sends finished spans to the collector by OTLP over HTTP, with the name of the process', async () => {
     const tracing = await openTracing(endpoint, 'parley-engine')
     tracing.onSpan(span())
     tracing.onSpan(

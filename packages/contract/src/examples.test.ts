@@ -21,16 +21,16 @@ const described = Object.values(document.paths).flatMap(item => Object.values(it
 describe.each(every)('the example of $id', ({ id, body, output, media, statuses }) => {
   const example = exampleOf(id)!
 
-  it('has a body exactly where the operation takes one, which the operation accepts', () => {
+  it('the example of an operation has a body exactly where the operation takes one, which the operation accepts', () => {
     expect(example.body !== undefined).toBe(body !== null)
     expect(body?.safeParse(example.body).error).toBeUndefined()
   })
 
-  it('has an answer that matches the schema of the operation', () => {
+  it('the example of an operation has an answer that matches the schema of the operation', () => {
     expect(output.parse(example.answer)).toEqual(example.answer)
   })
 
-  it('stands in the OpenAPI document at the request and at each answer with 2xx', () => {
+  it('the example of an operation stands in the OpenAPI document at the request and at each answer with 2xx', () => {
     const { requestBody, responses } = described.find(({ operationId }) => operationId === id)!
     if (example.body !== undefined)
       expect(requestBody?.content['application/json']).toHaveProperty('example', example.body)

@@ -6,7 +6,7 @@ import { TextConversationHarness } from './testing/text-conversation-harness.ts'
 const settings = { language: ['en', 'es'] }
 
 describe('the language of a conversation', () => {
-  it('follows the words of the caller: model, apologies and {{current_language}}', async () => {
+  it('the language of a conversation follows the words of the caller: model, apologies and {{current_language}}', async () => {
     const talk = new TextConversationHarness(
       planOf(
         [asks('hello', 'Greet.', { edges: [if_('{{current_language}} == es', 'hola')] }), says('hola', 'Bienvenido.')],
@@ -28,7 +28,7 @@ describe('the language of a conversation', () => {
     expect(await talk.say('¿Cómo?')).toContain('agent: Lo siento, tengo un problema técnico. ¿Me lo puede repetir?')
   })
 
-  it('stays where the caller only names somebody', async () => {
+  it('the language of a conversation stays where the caller only names somebody', async () => {
     const talk = new TextConversationHarness(planOf([asks('name', 'Ask.'), ends()], { settings }))
     talk.model.answers([{ say: 'Your name?' }], [{ say: 'Thank you.' }])
     await talk.start()
@@ -38,7 +38,7 @@ describe('the language of a conversation', () => {
     })
   })
 
-  it('is part of what the model is told after a change, whatever the instructions are written in', async () => {
+  it('the language of a conversation is part of what the model is told after a change, whatever the instructions are written in', async () => {
     const talk = new TextConversationHarness(planOf([asks('a', 'Ask.'), ends()], { settings }))
     talk.model.answers([{ say: 'Hello.' }], [{ say: 'Hola.' }])
     await talk.start()

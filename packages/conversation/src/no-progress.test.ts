@@ -15,8 +15,8 @@ function confused(nodes: DraftNode[] = [asks('day', 'Ask for the day.')], settin
   return call
 }
 
-describe('an agent that does not get on', () => {
-  it('does not apologise with the same words five times running', async () => {
+describe('an agent that makes no progress', () => {
+  it('an agent that makes no progress does not apologise with the same words five times running', async () => {
     const call = confused()
     await call.start()
     const said: string[] = []
@@ -34,7 +34,7 @@ describe('an agent that does not get on', () => {
     ])
   })
 
-  it('transfers the call where the flow has a transfer for it', async () => {
+  it('an agent that makes no progress transfers the call where the flow has a transfer for it', async () => {
     const desk: DraftNode = {
       id: 'desk',
       type: 'transfer_call',
@@ -53,7 +53,7 @@ describe('an agent that does not get on', () => {
     expect(said).toContain('-> desk (global)')
   })
 
-  it('offers no keys where the caller may not use them', async () => {
+  it('an agent that makes no progress offers no keys where the caller may not use them', async () => {
     const call = confused(undefined, { allowUserDtmf: false })
     await call.start()
     await call.say('hmpf')
@@ -163,7 +163,7 @@ describe('a model that repeats a tool call', () => {
 })
 
 describe('a caller who stays silent', () => {
-  it('hears reminders that differ, then a farewell, then the call ends', async () => {
+  it('a caller who stays silent hears reminders that differ, then a farewell, then the call ends', async () => {
     const call = new SpokenConversationHarness(planOf([says('ask', 'Which day?'), ends()]))
     await call.start()
     await call.hearAll()

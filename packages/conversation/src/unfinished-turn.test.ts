@@ -101,7 +101,7 @@ describe('a complete turn that the caller corrects before the answer is heard', 
 })
 
 describe('an action on a turn that looks unfinished', () => {
-  it('waits until the caller has been silent', async () => {
+  it('an action on a turn that looks unfinished waits until the caller has been silent', async () => {
     const call = await registering()
     call.model.answers(gives, [{ say: 'Done.' }])
     await call.say('My name is', HALF)
@@ -113,7 +113,7 @@ describe('an action on a turn that looks unfinished', () => {
     expect(call.lines()).toContain('register succeeded')
   })
 
-  it('is superseded when the caller goes on, and the words join the turn', async () => {
+  it('an action on a turn that looks unfinished is superseded when the caller goes on, and the words join the turn', async () => {
     const call = await registering()
     call.model.answers(gives, gives, [{ say: 'Done.' }])
     await call.say('My name is', HALF)
@@ -137,7 +137,7 @@ describe('an action on a turn that looks unfinished', () => {
     ])
   })
 
-  it('is sent after 2 s at the latest', async () => {
+  it('an action on a turn that looks unfinished is sent after 2 s at the latest', async () => {
     const call = await registering()
     call.model.answers(gives)
     await call.say('My name is', HALF)
@@ -147,7 +147,7 @@ describe('an action on a turn that looks unfinished', () => {
     expect(call.actions.sent).toEqual(['register {}'])
   })
 
-  it('lets a holding line play meanwhile, which neither sends it nor keeps the caller from going on', async () => {
+  it('an action on a turn that looks unfinished lets a holding line play meanwhile, which neither sends it nor keeps the caller from going on', async () => {
     const call = await registering()
     call.model.answers(gives, gives, [{ say: 'Done.' }])
     await call.say('My name is', HALF)

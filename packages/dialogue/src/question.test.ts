@@ -174,16 +174,16 @@ describe('a turn that looked unfinished', () => {
     })
   }
 
-  it('is settled 700 ms after it when the caller makes no sound', () =>
+  it('a turn that looked unfinished is settled 700 ms after it when the caller makes no sound', () =>
     expect(after(() => {})).toEqual(['700 settled']))
 
-  it('is continued by new words', () =>
+  it('a turn that looked unfinished is continued by new words', () =>
     expect(after((call, until) => call.say(until + 3500, 'John Smith'))).toEqual(['600 continued']))
 
-  it('is settled when the caller has made no sound for 700 ms', () =>
+  it('a turn that looked unfinished is settled when the caller has made no sound for 700 ms', () =>
     expect(after((call, until) => call.voice(until + 3600, until + 4000))).toEqual(['1400 settled']))
 
-  it('is not settled any more while the caller makes a sound again', () =>
+  it('a turn that looked unfinished is not settled any more while the caller makes a sound again', () =>
     expect(after((call, until) => call.voice(until + 5000, until + 5500))).toEqual([
       '700 settled',
       '1760 sounds',

@@ -114,10 +114,10 @@ describe('canonicalHost', () => {
     ['::1', '::1'],
     ['[0:0::1]', '::1'],
     ['bücher.example', 'xn--bcher-kva.example'],
-  ])('turns %s into %s', (written, canonical) => expect(canonicalHost(written)).toBe(canonical))
+  ])('canonicalHost turns %s into %s', (written, canonical) => expect(canonicalHost(written)).toBe(canonical))
 
   it.each(['', 'a b', 'a/b', 'a@b', 'a?b', 'a#b', 'a\\b', 'a:b:c', '[::1', '1.2.3.256'])(
-    'returns undefined for %j, which is no host',
+    'canonicalHost returns undefined for %j, which is no host',
     written => expect(canonicalHost(written)).toBeUndefined(),
   )
 })

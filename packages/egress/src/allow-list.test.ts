@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseEgressAllow } from './allow-list.ts'
 
 describe('PARLEY_EGRESS_ALLOW', () => {
-  it('lists hosts and addresses, each with a port', () => {
+  it('PARLEY_EGRESS_ALLOW lists hosts and addresses, each with a port', () => {
     expect(parseEgressAllow(' 127.0.0.1:8090, crm.internal:443 ,[::1]:8090,')).toEqual([
       { host: '127.0.0.1', port: 8090 },
       { host: 'crm.internal', port: 443 },
@@ -42,7 +42,7 @@ describe('PARLEY_EGRESS_ALLOW', () => {
     )
   })
 
-  it('has a limited number of entries', () => {
+  it('PARLEY_EGRESS_ALLOW has a limited number of entries', () => {
     expect(parseEgressAllow('a.test:1,'.repeat(1001))).toBe('at most 1000 entries')
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { requestHeaders } from './request-headers.ts'
 
 describe('request headers', () => {
-  it('are sent unchanged, one of each name', () => {
+  it('request headers are sent unchanged, one of each name', () => {
     expect(requestHeaders({ 'X-A': ' 1 ', 'x-a': '2', 'User-Agent': 'mine' })).toEqual({
       'x-a': '2',
       'user-agent': 'mine',
@@ -16,7 +16,7 @@ describe('request headers', () => {
     expect(Buffer.from(value, 'latin1').toString('utf8')).toBe('José 🌍')
   })
 
-  it('are limited in number and length, and never contain a line break', () => {
+  it('request headers are limited in number and length, and never contain a line break', () => {
     const text = fc.array(fc.integer({ min: 0, max: 0xffff })).map(units => String.fromCharCode(...units))
     const headers = fc.dictionary(fc.string(), text)
     fc.assert(

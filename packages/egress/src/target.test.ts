@@ -27,7 +27,7 @@ describe('a host that a tenant names', () => {
 })
 
 describe('an address that a name resolves to', () => {
-  it('is contacted if it is public, or staff allow the name or the address at that port', () => {
+  it('an address that a name resolves to is contacted if it is public, or staff allow the name or the address at that port', () => {
     expect(isPermitted('sip.example.com', '8.8.8.8', 5061, ALLOW)).toBe(true)
     expect(isPermitted('sip.example.com', '10.0.0.9', 5061, ALLOW)).toBe(true)
     expect(isPermitted('PBX.internal', '192.168.1.2', 5060, ALLOW)).toBe(true)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { BufferedEmitter } from './buffered-emitter.ts'
 
 describe('a buffered emitter', () => {
-  it('delivers what happened before the first listener to that listener, in order, then what follows', () => {
+  it('a buffered emitter delivers what happened before the first listener to that listener, in order, then what follows', () => {
     const emitter = new BufferedEmitter<number>()
     emitter.emit(1)
     emitter.emit(2)
@@ -16,7 +16,7 @@ describe('a buffered emitter', () => {
     expect([first, second]).toEqual([[1, 2, 3], [3]])
   })
 
-  it('stores nothing after its listener was removed', () => {
+  it('a buffered emitter stores nothing after its listener was removed', () => {
     const emitter = new BufferedEmitter<number>()
     emitter.listen(() => {})()
     emitter.emit(1)
@@ -25,7 +25,7 @@ describe('a buffered emitter', () => {
     expect([late, emitter.waiting]).toEqual([[], 0])
   })
 
-  it('delivers the other events although the listener throws at one of them', () => {
+  it('a buffered emitter delivers the other events although the listener throws at one of them', () => {
     const errors: unknown[] = []
     const emitter = new BufferedEmitter<number>({ onListenerError: error => errors.push(error) })
     emitter.emit(1)

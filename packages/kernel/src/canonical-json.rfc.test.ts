@@ -55,7 +55,7 @@ describe('RFC 8785', () => {
     expect(canonicalJson(Buffer.from(bits, 'hex').readDoubleBE())).toBe(text)
   })
 
-  it('refuses values without a JSON form', () => {
+  it('canonical JSON refuses values without a JSON form', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, '\ud800', { '\udead': 1 }, undefined, () => 1])
       expect(() => canonicalJson(value)).toThrow(TypeError)
     expect(canonicalJson({ a: undefined, b: [1] })).toBe('{"b":[1]}')

@@ -15,7 +15,7 @@ describe('an emitter', () => {
     expect(errors).toMatchObject([{ message: 'listener bug' }])
   })
 
-  it('never calls a removed listener again, even within the same emit', () => {
+  it('an emitter never calls a removed listener again, even within the same emit', () => {
     const emitter = new Emitter<string>()
     const heard: string[] = []
     emitter.listen(() => removeSecond())
@@ -25,7 +25,7 @@ describe('an emitter', () => {
     expect(emitter.listenerCount).toBe(1)
   })
 
-  it('calls a function twice that was added twice, and each removal removes one entry', () => {
+  it('an emitter calls a function twice that was added twice, and each removal removes one entry', () => {
     const emitter = new Emitter<string>()
     const heard: string[] = []
     const listener = (event: string) => heard.push(event)
@@ -38,7 +38,7 @@ describe('an emitter', () => {
     expect(heard).toEqual(['a', 'a', 'b'])
   })
 
-  it('delivers only the next event to a listener that is added during an emit', () => {
+  it('an emitter delivers only the next event to a listener that is added during an emit', () => {
     const emitter = new Emitter<string>()
     const heard: string[] = []
     const once = emitter.listen(() => {

@@ -44,13 +44,13 @@ async function run({ time }: { time: VirtualTime }, ms: number): Promise<void> {
 }
 
 describe('a hedged request', () => {
-  it('has one attempt when the first item is in time', async () => {
+  it('a hedged request has one attempt when the first item is in time', async () => {
     const race = hedged([[900, 'a', 5000, 'b'], ['x']])
     await run(race, 7000)
     expect([race.items, race.started]).toEqual([['a', 'b'], []])
   })
 
-  it('starts the next attempt when the first item is late, and aborts the loser', async () => {
+  it('a hedged request starts the next attempt when the first item is late, and aborts the loser', async () => {
     const race = hedged([
       [37_000, 'a'],
       [200, 'x', 'y'],
@@ -74,7 +74,7 @@ describe('a hedged request', () => {
     expect([race.items, race.started]).toEqual([['a', 'b'], ['1000 1 late']])
   })
 
-  it('starts the next attempt at once when an attempt fails, and throws when all have failed', async () => {
+  it('a hedged request starts the next attempt at once when an attempt fails, and throws when all have failed', async () => {
     const race = hedged([[100, new Error('one')], ['x']])
     await run(race, 300)
     expect([race.items, race.started]).toEqual([['x'], ['100 1 failed']])
@@ -89,7 +89,7 @@ describe('a hedged request', () => {
     expect([race.items, race.started]).toEqual([['a', 'error broken'], []])
   })
 
-  it('ends without an error when it is aborted', async () => {
+  it('a hedged request ends without an error when it is aborted', async () => {
     const race = hedged([
       [37_000, 'a'],
       [37_000, 'b'],

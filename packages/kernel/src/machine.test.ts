@@ -53,7 +53,7 @@ describe('a machine driver', () => {
     expect(time.nextDeadline()).toBeUndefined()
   })
 
-  it('delivers outputs in order when an output causes an input', () => {
+  it('a machine driver delivers outputs in order when an output causes an input', () => {
     const heard: string[] = []
     let inside = false
     const { driver } = driven(output => {
@@ -78,7 +78,7 @@ describe('a machine driver', () => {
     expect(heard).toEqual(['hello'])
   })
 
-  it('keeps the deadlines when the receiver of an output throws', () => {
+  it('a machine driver keeps the deadlines when the receiver of an output throws', () => {
     const heard: string[] = []
     const { time, driver } = driven(output => {
       if (output === 'at once') throw new Error('listener bug')

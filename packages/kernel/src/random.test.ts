@@ -15,14 +15,14 @@ function scripted(...words: number[]): Random {
 }
 
 describe('randomBelow', () => {
-  it('rejects surplus values instead of favouring small numbers', () => {
+  it('randomBelow rejects surplus values instead of favouring small numbers', () => {
     // 2^32 = 3 * 1431655765 + 1: only the topmost word is surplus.
     expect(randomBelow(scripted(0xffff_ffff, 0xffff_fffe), 3)).toBe(2)
     expect(randomBelow(scripted(0xffff_ffff), 2 ** 32)).toBe(0xffff_ffff)
     expect(randomBelow(scripted(12345), 1)).toBe(0)
   })
 
-  it('throws for bounds outside 1 to 2^32', () => {
+  it('randomBelow throws for bounds outside 1 to 2^32', () => {
     for (const bound of [0, -1, 1.5, Number.NaN, 2 ** 32 + 1])
       expect(() => randomBelow(new SeededRandom(1), bound)).toThrow(RangeError)
   })
@@ -42,13 +42,13 @@ describe('randomBelow', () => {
 })
 
 describe('SeededRandom', () => {
-  it('returns the same bytes for the same seed, and others for another seed', () => {
+  it('SeededRandom returns the same bytes for the same seed, and others for another seed', () => {
     const take = (seed: number) => Buffer.from(new SeededRandom(seed).bytes(64)).toString('hex')
     expect(take(1)).toBe(take(1))
     expect(new Set([0, 1, 2, 2 ** 31, 2 ** 32 - 1].map(take)).size).toBe(5)
   })
 
-  it('returns the same bytes for one long read and many short ones', () => {
+  it('SeededRandom returns the same bytes for one long read and many short ones', () => {
     const pieces = new SeededRandom(5)
     const joined = [...pieces.bytes(3), ...pieces.bytes(0), ...pieces.bytes(29)]
     expect(joined).toEqual([...new SeededRandom(5).bytes(32)])
@@ -56,14 +56,14 @@ describe('SeededRandom', () => {
 })
 
 describe('randomToken', () => {
-  it('has the requested length and only characters that never need quoting', () => {
+  it('randomToken has the requested length and only characters that never need quoting', () => {
     expect(randomToken(systemRandom, 400)).toMatch(/^[a-z2-7]{400}$/)
     expect(randomToken(systemRandom, 26)).not.toBe(randomToken(systemRandom, 26))
   })
 })
 
 describe('systemRandom', () => {
-  it('never returns the same bytes twice, and what it returned is not changed by later calls', () => {
+  it('systemRandom never returns the same bytes twice, and what it returned is not changed by later calls', () => {
     const first = systemRandom.bytes(16)
     const copy = Buffer.from(first).toString('hex')
     const seen = new Set<string>()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { VirtualTime } from './virtual-time.ts'
 
 describe('virtual time', () => {
-  it('fires in order of deadline, then of creation, each at its own deadline', () => {
+  it('virtual time fires in order of deadline, then of creation, each at its own deadline', () => {
     const time = new VirtualTime(100)
     const fired: string[] = []
     const note = (name: string) => () => fired.push(`${name}@${time.now()}`)
@@ -17,7 +17,7 @@ describe('virtual time', () => {
     expect([time.now(), time.nextDeadline()]).toEqual([120, 130])
   })
 
-  it('fires in the same order as a sorted list for random timers and cancellations', () => {
+  it('virtual time fires in the same order as a sorted list for random timers and cancellations', () => {
     const timers = fc.array(fc.record({ deadline: fc.nat(1000), cancel: fc.boolean() }), { maxLength: 300 })
     fc.assert(
       fc.property(timers, fc.nat(1000), (plan, until) => {
@@ -38,7 +38,7 @@ describe('virtual time', () => {
     )
   })
 
-  it('fires timers that a callback arms, and not those that it cancels', () => {
+  it('virtual time fires timers that a callback arms, and not those that it cancels', () => {
     const time = new VirtualTime()
     const fired: string[] = []
     const doomed = time.at(20, () => fired.push('doomed'))
@@ -54,7 +54,7 @@ describe('virtual time', () => {
     expect(time.nextDeadline()).toBeUndefined()
   })
 
-  it('runs the ticks of a 40-minute call, each moving a 32-second timer, in well under a second', () => {
+  it('virtual time runs the ticks of a 40-minute call, each moving a 32-second timer, in well under a second', () => {
     const time = new VirtualTime()
     const end = 40 * 60_000
     let ticks = 0
@@ -72,7 +72,7 @@ describe('virtual time', () => {
     expect(performance.now() - started).toBeLessThan(5000)
   })
 
-  it('throws when timers arm themselves for "now" without end', () => {
+  it('virtual time throws when timers arm themselves for "now" without end', () => {
     const time = new VirtualTime()
     const again = () => {
       time.at(time.now(), again)

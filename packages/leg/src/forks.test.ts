@@ -85,7 +85,7 @@ class ForkingProxy {
 }
 
 describe('an outbound call that a proxy forks (RFC 3261 section 13.2.2.4)', () => {
-  it('sends its audio to the fork that answers, although another fork had answered the offer reliably before', async () => {
+  it('an outbound call that a proxy forks sends its audio to the fork that answers, although another fork had answered the offer reliably before', async () => {
     const proxy = new ForkingProxy()
     await proxy.dial()
     await proxy.reply(183, 'announcement', { sdp: proxy.answerOf(21), rseq: 1 })
@@ -96,7 +96,7 @@ describe('an outbound call that a proxy forks (RFC 3261 section 13.2.2.4)', () =
     expect(proxy.line.a.leg!.state).toBe('active')
   })
 
-  it('uses the early answer of the fork that answers when its 200 carries none', async () => {
+  it('an outbound call that a proxy forks uses the early answer of the fork that answers when its 200 carries none', async () => {
     const proxy = new ForkingProxy()
     await proxy.dial()
     await proxy.reply(183, 'person', { sdp: proxy.answerOf(22) })
@@ -106,7 +106,7 @@ describe('an outbound call that a proxy forks (RFC 3261 section 13.2.2.4)', () =
     expect(await proxy.audioGoesTo()).toEqual([22])
   })
 
-  it('returns to the fork with the first of two reliable answers when that one answers', async () => {
+  it('an outbound call that a proxy forks returns to the fork with the first of two reliable answers when that one answers', async () => {
     const proxy = new ForkingProxy()
     await proxy.dial()
     await proxy.reply(183, 'person', { sdp: proxy.answerOf(22), rseq: 1 })

@@ -95,7 +95,7 @@ describe('sources that are answered though no description named them', () => {
     return sources.allows(parseIpv4(address)!, port)
   }
 
-  it('are public, in the local networks or those of the trunk, or the peer of the signalling', () => {
+  it('sources that no SDP named but that are answered are public, in the local networks or those of the trunk, or the peer of the signalling', () => {
     for (const address of ['198.51.100.99', '172.32.0.1', '10.1.2.3', '172.16.5.9']) expect(follows(address)).toBe(true)
     for (const address of ['10.2.0.1', '172.16.6.1', '192.168.1.5', '100.64.0.1', '127.0.0.1', '169.254.169.254'])
       expect(follows(address)).toBe(false)
@@ -106,7 +106,7 @@ describe('sources that are answered though no description named them', () => {
     expect(result.ok && follows('192.168.1.5', 20_000, result.parameters)).toBe(true)
   })
 
-  it('are not ports of our own, even where our address lies in a local network', () => {
+  it('sources that no SDP named but that are answered are not ports of our own, even where our address lies in a local network', () => {
     expect(follows('203.0.113.9', 10_002)).toBe(false)
     expect(follows('203.0.113.9', 20_000)).toBe(true)
     const ownPorts = [{ address: '10.1.0.1', from: 10_000, to: 19_999 }]
@@ -114,7 +114,7 @@ describe('sources that are answered though no description named them', () => {
     expect(result.ok && follows('10.1.0.1', 10_002, result.parameters)).toBe(false)
   })
 
-  it('are limited as well while the peer has no address', () => {
+  it('sources that no SDP named but that are answered are limited as well while the peer has no address', () => {
     const result = permitDestination({ ...parameters('198.51.100.7'), remote: null }, destinations)
     expect(result.ok && follows('192.168.1.5', 20_000, result.parameters)).toBe(false)
   })

@@ -62,7 +62,7 @@ describe('a call whose path was lost', () => {
     return made
   }
 
-  it('offers with the secret of its first answer, and waits three seconds for that path before it makes another offer', async () => {
+  it('a call whose path was lost offers with the secret of its first answer, and waits three seconds for that path before it makes another offer', async () => {
     const lost = await lostCall()
     expect(lost.state).toBe('reconnecting')
     expect(bearers).toEqual(['Bearer wt_token', 'Bearer wr_secret'])
@@ -74,7 +74,7 @@ describe('a call whose path was lost', () => {
     expect(FakeConnection.made).toHaveLength(2)
   })
 
-  it('makes another offer when the path of the last one is not there after three seconds', async () => {
+  it('a call whose path was lost makes another offer when the path of the last one is not there after three seconds', async () => {
     const lost = await lostCall()
     await vi.advanceTimersByTimeAsync(3100)
     expect(FakeConnection.made).toHaveLength(3)
@@ -83,7 +83,7 @@ describe('a call whose path was lost', () => {
     expect(lost.state).toBe('connected')
   })
 
-  it('ends ten seconds later if no offer was answered', async () => {
+  it('a call whose path was lost ends ten seconds later if no offer was answered', async () => {
     const lost = await lostCall()
     isAnswered = false
     await vi.advanceTimersByTimeAsync(9000)

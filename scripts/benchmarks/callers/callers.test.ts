@@ -10,7 +10,7 @@ afterAll(() => calls.close())
 const caseOf = (id: string): CallerCase => CASES.find(example => example.id === id)!
 
 describe('the benchmark of scripted callers', { timeout: 300_000 }, () => {
-  it('has at least sixty scripts in two languages, of every kind', () => {
+  it('the benchmark of scripted callers has at least sixty scripts in two languages, of every kind', () => {
     expect(CASES.length).toBeGreaterThanOrEqual(60)
     expect(new Set(CASES.map(({ language }) => language))).toEqual(new Set(['en', 'es']))
     expect(new Set(CASES.map(({ kind }) => kind)).size).toBe(10)
@@ -40,7 +40,7 @@ describe('the benchmark of scripted callers', { timeout: 300_000 }, () => {
     const example = caseOf('es-18')
     const call = sound(example)
 
-    it('has no finding', () => {
+    it('a call in which nothing went wrong has no finding', () => {
       expect(judge(example, call)).toMatchObject({
         cutOff: 0,
         late: 0,

@@ -108,7 +108,9 @@ describe.concurrent('a call with a speech-to-speech model', { timeout: 400_000 }
     expect(dead_air_ms).not.toBe(null)
   })
 
-  it('goes on with recogniser, model and voice when the session breaks while the caller speaks', async ({ expect }) => {
+  it('a call with a speech-to-speech model goes on with recogniser, model and voice when the session breaks while the caller speaks', async ({
+    expect,
+  }) => {
     const result = await calls.run({
       ...SERVICES,
       onAct: (act, standIns) => {

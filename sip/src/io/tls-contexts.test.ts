@@ -31,11 +31,11 @@ async function agreed(ciphers: string | undefined): Promise<string> {
 }
 
 describe('cipher suites towards a trunk', () => {
-  it('are Node’s own by default', async () => {
+  it('cipher suites towards a trunk are Node’s own by default', async () => {
     expect(await agreed(undefined)).toMatch(/^ECDHE-RSA-AES/)
   })
 
-  it('are those of the trunk where it has any: a carrier that knows only static RSA', async () => {
+  it('cipher suites towards a trunk are those of the trunk where it has any: a carrier that knows only static RSA', async () => {
     expect(await agreed('AES128-SHA')).toBe('AES128-SHA')
   })
 

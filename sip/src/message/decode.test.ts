@@ -5,7 +5,7 @@ import { decodeFile } from './decode.ts'
 const torture = (name: string) => readFileSync(new URL(`./fixtures/rfc4475/${name}.dat`, import.meta.url))
 
 describe('parley sip decode', () => {
-  it('prints an accepted message field by field, as JSON', () => {
+  it('parley sip decode prints an accepted message field by field, as JSON', () => {
     const { exitCode, json } = decodeFile(torture('wsinv'))
     expect(exitCode).toBe(0)
     expect(JSON.parse(JSON.stringify(json))).toMatchObject({
@@ -24,12 +24,12 @@ describe('parley sip decode', () => {
     })
   })
 
-  it('prints a body that is not text in base64', () => {
+  it('parley sip decode prints a body that is not text in base64', () => {
     const { json } = decodeFile(torture('mpart01'))
     expect((json.message as { body: object }).body).toHaveProperty('base64')
   })
 
-  it('prints the response to a malformed message and the offset of the fault', () => {
+  it('parley sip decode prints the response to a malformed message and the offset of the fault', () => {
     const bytes = torture('mcl01')
     expect(decodeFile(bytes)).toMatchObject({
       exitCode: 2,
@@ -42,7 +42,7 @@ describe('parley sip decode', () => {
     })
   })
 
-  it('prints a well-formed request that a user agent rejects, with the offset of the rejected header', () => {
+  it('parley sip decode prints a well-formed request that a user agent rejects, with the offset of the rejected header', () => {
     const bytes = torture('bext01')
     expect(decodeFile(bytes)).toMatchObject({
       exitCode: 2,
@@ -60,7 +60,7 @@ describe('parley sip decode', () => {
     expect(decodeFile(torture('regescrt'), { abilities })).toMatchObject({ exitCode: 2, json: { answer: 405 } })
   })
 
-  it('reads a file as a stream if the framing option says so', () => {
+  it('parley sip decode reads a file as a stream if the framing option says so', () => {
     expect(decodeFile(torture('inv2543'), { kind: 'stream' })).toMatchObject({
       exitCode: 2,
       json: { answer: 400, fatal: true },

@@ -22,7 +22,7 @@ describe.each(['udp', 'tcp', 'tls'] as const)('a call over %s', transport => {
     expect(pair.trace).toEqual(['a> INVITE', 'b> 180 INVITE', 'b> 200 INVITE', 'a> ACK', 'a> BYE', 'b> 200 BYE'])
   })
 
-  it('is hung up by the callee', () => {
+  it('a call is hung up by the callee', () => {
     const pair = new Pair({ transport })
     const { caller, callee } = pair.established()
     callee.session.hangUp()

@@ -32,12 +32,12 @@ describe('a call whose TLS connection closes', () => {
   it.each([
     [481, 'protocol'],
     [408, 'timeout'],
-  ])('ends when the peer answers the OPTIONS with %i', (status, cause) => {
+  ])('a call whose TLS connection closes ends when the peer answers the OPTIONS with %i', (status, cause) => {
     const { caller } = interrupted(status)
     expect(caller.end).toMatchObject({ cause, by: 'remote' })
   })
 
-  it('ends after 64*T1 when nothing connects, also on hold', () => {
+  it('a call whose TLS connection closes ends after 64*T1 when nothing connects, also on hold', () => {
     const callee = new ScriptedCallee(new Pair({ transport: 'tls' })).answer()
     const { caller, pair } = callee
     caller.session.reoffer(sdp('hold'))

@@ -34,7 +34,7 @@ async function parley(args: string[], verdict: string, trial: object) {
 }
 
 describe('parley replay', () => {
-  it('prints the turns that change against the draft, and exits with 1', async () => {
+  it('parley replay prints the turns that change against the draft, and exits with 1', async () => {
     const { code, out, bodies } = await parley(['r-1', '--draft'], 'failed', { changes: [CHANGE], turns: TURNS })
     expect(bodies).toEqual([{ draft: true, after_change: 'stop' }])
     expect(code).toBe(1)
@@ -52,12 +52,12 @@ describe('parley replay', () => {
     expect(out).toContain('nothing changed')
   })
 
-  it('says why a run could not be replayed', async () => {
+  it('parley replay says why a run could not be replayed', async () => {
     const trial = { changes: null, turns: null, error: 'code_changed: another version of the program' }
     expect((await parley(['r-1'], 'errored', trial)).out).toContain('not replayed: code_changed')
   })
 
-  it('refuses a version beside the draft', () => {
+  it('parley replay refuses a version beside the draft', () => {
     expect(() => replayWork(['r-1', '--draft', '--version', '2'])).toThrow(UsageError)
   })
 })

@@ -30,7 +30,7 @@ describe('parley speech install', () => {
     for (const line of packages) expect(line).toMatch(/^[a-z0-9-]+==\S+ .*--hash=sha256:[0-9a-f]{64}/)
   })
 
-  it('says before it begins which packages it installs, their licences, that they know English only, and how large they are', async () => {
+  it('parley speech install says before it begins which packages it installs, their licences, that they know English only, and how large they are', async () => {
     const told = WHAT_IS_INSTALLED.join('\n')
     const pinned = await readFile(REQUIREMENTS_FILE, 'utf8')
     const named = [...told.matchAll(/package (\S+) ([\d.]+)\)/g)].map(([, name, version]) => `${name}==${version}`)
@@ -74,7 +74,7 @@ describe('parley speech install', () => {
     await expect(installSpeech({ home, python, printLine: () => {} })).rejects.toThrow(text)
   })
 
-  it('prints one line for each download', () => {
+  it('parley speech install prints one line for each download', () => {
     expect(progressOf('  Downloading hibari_tts-0.2.1-py3-none-any.whl (14.0 MB)')).toBe(
       '  downloading  hibari_tts-0.2.1-py3-none-any.whl  14.0 MB',
     )

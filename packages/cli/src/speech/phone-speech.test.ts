@@ -17,7 +17,7 @@ async function chosen(vendors: Parameters<typeof phoneSpeech>[0], language: stri
 }
 
 describe('the speech of a virtual phone', () => {
-  it('is that of the local servers where both know the language', async () => {
+  it('the speech of a virtual phone is that of the local servers where both know the language', async () => {
     for (const language of ['en', 'en-GB'])
       expect(await chosen({ local_stt, local_tts }, language)).toEqual([
         'local_tts/hibari',
@@ -25,7 +25,7 @@ describe('the speech of a virtual phone', () => {
       ])
   })
 
-  it('is the built-in tones where a server is missing or does not know the language', async () => {
+  it('the speech of a virtual phone is the built-in tones where a server is missing or does not know the language', async () => {
     const tones = ['simulated/tones-1', 'simulated/tones-1']
     expect(await chosen({}, 'en')).toEqual(tones)
     expect(await chosen({ local_tts }, 'en')).toEqual(tones)

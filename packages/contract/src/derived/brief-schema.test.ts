@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { briefSchema } from './brief-schema.ts'
 
 describe('a brief schema', () => {
-  it('leaves out what a model does not need', () => {
+  it('a brief schema leaves out what a model does not need', () => {
     expect(
       briefSchema({
         type: 'object',
@@ -32,19 +32,19 @@ describe('a brief schema', () => {
     })
   })
 
-  it('writes a value that may be null as one schema', () => {
+  it('a brief schema writes a value that may be null as one schema', () => {
     expect(briefSchema({ anyOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }], default: null })).toEqual({
       type: ['integer', 'null'],
       minimum: 0,
     })
   })
 
-  it('keeps choices, also those that may be null', () => {
+  it('a brief schema keeps choices, also those that may be null', () => {
     const choice = { anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }] }
     expect(briefSchema(choice)).toEqual(choice)
   })
 
-  it('keeps properties that are named like keywords', () => {
+  it('a brief schema keeps properties that are named like keywords', () => {
     const named = { type: 'object', properties: { pattern: { type: 'string' }, default: { type: 'integer' } } }
     expect(briefSchema(named)).toEqual(named)
   })

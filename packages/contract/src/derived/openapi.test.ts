@@ -255,7 +255,7 @@ describe('the OpenAPI document', () => {
 describe('signing in and out', () => {
   const signing = toOpenApi(Object.values(authOperations))
 
-  it('is described without faults, needs no key, and is no tool', () => {
+  it('signing in and out is described without faults, needs no key, and is no tool', () => {
     expect(faults(signing)).toEqual([])
     const found = described(signing)
     expect(found.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([

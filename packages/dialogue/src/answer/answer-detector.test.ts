@@ -262,7 +262,7 @@ describe('a message may begin', () => {
     expect(at(outputs, 'greeting-over')).toBe(900 + 130 + 300 + 900 + 500 + 300 + 50)
   })
 
-  it('never before a beep that ends the greeting, however long it pauses', () => {
+  it('a message never begins before the beep that ends the greeting, however long the greeting pauses', () => {
     const steps: AnswerStep[] = [{ says: 'leave a message' }, { pauses: 2000 }, { says: 'thanks' }, { pauses: 2000 }]
     expect(
       detect([...steps, { tone: 'tone', hz: 1400, ms: 500 }]).filter(({ type }) => type === 'greeting-over'),

@@ -13,12 +13,12 @@ describe('the language of the caller', () => {
     'Hola, necesito cambiar mi cita.',
     'buenas tardes quisiera hablar con alguien',
     'mi número es seis cero uno',
-  ])('changes at once for "%s"', text => {
+  ])('the language of the caller changes at once for "%s"', text => {
     expect(after([text])).toEqual(['words'])
   })
 
   it.each(['I would like an appointment for tomorrow', 'hello I need to cancel it', 'my number is six oh one'])(
-    'changes back at once for "%s"',
+    'the language of the caller changes back at once for "%s"',
     text => {
       expect(after([text], ['es', 'en'])).toEqual(['words'])
     },
@@ -33,7 +33,7 @@ describe('the language of the caller', () => {
     'Monday the second',
     'My son has a van',
     'Taco Bell on San Pedro',
-  ])('stays English for "%s", also when it is said twice', text => {
+  ])('the language of the caller stays English for "%s", also when it is said twice', text => {
     expect(after([text, text])).toEqual([null, null])
   })
 
@@ -41,18 +41,18 @@ describe('the language of the caller', () => {
     expect(after([text, text], ['es', 'en'])).toEqual([null, null])
   })
 
-  it('changes after two short answers in a row, not after one', () => {
+  it('the language of the caller changes after two short answers in a row, not after one', () => {
     expect(after(['claro', 'Monday is fine with me', 'claro', 'gracias'])).toEqual([null, null, null, 'words'])
   })
 
-  it('follows the recogniser where the words do not contradict it', () => {
+  it('the language of the caller follows the recogniser where the words do not contradict it', () => {
     const language = new CallerLanguage(['en', 'es'])
     expect(language.turn('I want to talk to you', 'es')).toBeNull()
     expect(language.turn('dolor muelas fuerte', 'es-MX')).toEqual({ language: 'es', cause: 'recogniser' })
     expect(language.current).toBe('es')
   })
 
-  it('never leaves the languages of the agent', () => {
+  it('the language of the caller never leaves the languages of the agent', () => {
     expect(after(['Quiero una cita para mañana', 'español por favor'], ['en'])).toEqual([null, null])
   })
 })

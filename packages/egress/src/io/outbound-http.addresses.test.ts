@@ -43,14 +43,14 @@ describe('requests to addresses that are not public', () => {
     'http://[fd00:ec2::254]/latest/meta-data/',
     'http://10.0.0.1/',
     'https://192.168.0.1/',
-  ])('are refused in any spelling: %s', async url => {
+  ])('requests to addresses that are not public are refused in any spelling: %s', async url => {
     const server = await serving(always(200))
     const { client } = clientOf([], { resolve: async () => ['127.0.0.1'] })
     expect(await send(client, url.replace('PORT', String(server.port)))).toEqual(NOT_ALLOWED)
     expect(server.connections).toBe(0)
   })
 
-  it('are refused when a host name resolves to such an address', async () => {
+  it('requests to addresses that are not public are refused when a host name resolves to such an address', async () => {
     const server = await serving(always(200))
     for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.1.2.3', '169.254.169.254', 'fe80::1%lo', 'x']) {
       const { client } = clientOf([], { resolve: async () => [address] })
@@ -59,7 +59,7 @@ describe('requests to addresses that are not public', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('are refused with the resolver of the system as well', async () => {
+  it('requests to addresses that are not public are refused with the resolver of the system as well', async () => {
     const server = await serving(always(200))
     const client = clientIn(new VirtualTime(), { allow: [] })
     expect(await send(client, `http://localhost:${server.port}/`)).toEqual(NOT_ALLOWED)
@@ -79,7 +79,7 @@ describe('requests to addresses that are not public', () => {
 })
 
 describe('a destination in PARLEY_EGRESS_ALLOW', () => {
-  it('is reachable by its address in any spelling, and by a name that resolves to it', async () => {
+  it('a destination in PARLEY_EGRESS_ALLOW is reachable by its address in any spelling, and by a name that resolves to it', async () => {
     const server = await serving(always(200, 'here'))
     const allow = [{ host: '127.0.0.1', port: server.port }]
     const { client } = clientOf([], { allow })
@@ -87,14 +87,14 @@ describe('a destination in PARLEY_EGRESS_ALLOW', () => {
       expect(statusAndText(await send(client, `http://${host}:${server.port}/`))).toEqual([200, 'here'])
   })
 
-  it('is reachable by its name at any address', async () => {
+  it('a destination in PARLEY_EGRESS_ALLOW is reachable by its name at any address', async () => {
     const server = await serving(always(200, 'here'))
     const { client } = clientOf([server])
     for (const host of ['shop.test', 'SHOP.test', 'shop.test.'])
       expect(statusAndText(await send(client, `http://${host}:${server.port}/`))).toEqual([200, 'here'])
   })
 
-  it('is reachable only at the listed port and under the listed name', async () => {
+  it('a destination in PARLEY_EGRESS_ALLOW is reachable only at the listed port and under the listed name', async () => {
     const server = await serving(always(200))
     const other = await serving(always(200))
     const { client } = clientOf([server])
@@ -150,7 +150,7 @@ async function rebinding() {
 }
 
 describe('a name that changes its address between check and connect', () => {
-  it('is resolved once, and the request and its redirects go to the checked address', async () => {
+  it('a name that changes its address between check and connect is resolved once, and the request and its redirects go to the checked address', async () => {
     const { first, second, resolve, lookups } = await rebinding()
     const { client } = clientOf([], { allow: [{ host: '127.0.0.1', port: first.port }], resolve })
     expect(statusAndText(await send(client, urlOf(first)))).toEqual([307, ''])
@@ -161,7 +161,7 @@ describe('a name that changes its address between check and connect', () => {
     expect([lookups(), second.connections]).toEqual([2, 0])
   })
 
-  it('is contacted at the checked address also when the prepared request is sent later', async () => {
+  it('a name that changes its address between check and connect is contacted at the checked address also when the prepared request is sent later', async () => {
     const { first, second, resolve } = await rebinding()
     const { client, time } = clientOf([], { allow: [{ host: '127.0.0.1', port: first.port }], resolve })
     const prepared = await client.prepare({ method: 'GET', url: urlOf(first), timeoutMs: 60_000 }, never)
@@ -171,7 +171,7 @@ describe('a name that changes its address between check and connect', () => {
     expect(second.connections).toBe(0)
   })
 
-  it('is not contacted over an idle connection to its old address', async () => {
+  it('a name that changes its address between check and connect is not contacted over an idle connection to its old address', async () => {
     const first = await serving(always(200, 'old'))
     const second = await serving(always(200, 'new'), { address: '127.0.0.2', port: first.port })
     const answers = ['127.0.0.1', '127.0.0.2', '127.0.0.2']
@@ -186,7 +186,7 @@ describe('a name that changes its address between check and connect', () => {
     expect([first.connections, second.connections]).toEqual([1, 1])
   })
 
-  it('is contacted at the second address by a client that resolves twice: the test would notice it', async () => {
+  it('a name that changes its address between check and connect is contacted at the second address by a client that resolves twice: the test would notice it', async () => {
     const { first, second, resolve } = await rebinding()
     expect(await resolve()).toEqual(['127.0.0.1'])
     const status = await new Promise(done => {
@@ -205,13 +205,13 @@ describe('a name that changes its address between check and connect', () => {
 })
 
 describe('a name with several addresses', () => {
-  it('is contacted at the next address if the first refuses the connection', async () => {
+  it('a name with several addresses is contacted at the next address if the first refuses the connection', async () => {
     const server = await serving(always(200, 'second'), { address: '127.0.0.3' })
     const { client } = clientOf([server], { resolve: async () => ['127.0.0.2', '127.0.0.3'] })
     expect(statusAndText(await send(client, urlOf(server)))).toEqual([200, 'second'])
   })
 
-  it('yields not_connected if all addresses refuse the connection', async () => {
+  it('a name with several addresses yields not_connected if all addresses refuse the connection', async () => {
     const server = await LocalServer.start(always(200))
     const { port } = server
     await server.close()
@@ -228,7 +228,7 @@ describe('a name with several addresses', () => {
 })
 
 describe('a name that cannot be resolved', () => {
-  it('yields not_connected with the resolver error', async () => {
+  it('a name that cannot be resolved yields not_connected with the resolver error', async () => {
     const { client } = clientOf([], { resolve: () => Promise.reject(new Error('no such name')) })
     expect(await send(client, 'http://nowhere.test/')).toEqual({
       type: 'not_connected',
@@ -237,19 +237,19 @@ describe('a name that cannot be resolved', () => {
     })
   })
 
-  it('yields not_connected if it has no addresses', async () => {
+  it('a name that cannot be resolved yields not_connected if it has no addresses', async () => {
     const { client } = clientOf([], { resolve: async () => [] })
     expect(await send(client, 'http://nowhere.test/')).toMatchObject({ type: 'not_connected' })
   })
 
-  it('ends the request at its timeout', async () => {
+  it('a name that cannot be resolved ends the request at its timeout', async () => {
     const { client, time } = clientOf([], { resolve: () => new Promise(() => {}) })
     const result = send(client, 'http://slow.test/', { timeoutMs: 700 })
     time.advance(700)
     expect(await result).toEqual({ type: 'not_connected', reason: 'timeout', durationMs: 700 })
   })
 
-  it('ends the request at its abort', async () => {
+  it('a name that cannot be resolved ends the request at its abort', async () => {
     const { client } = clientOf([], { resolve: () => new Promise(() => {}) })
     const abort = new AbortController()
     const result = client.send({ method: 'GET', url: 'http://slow.test/', timeoutMs: 700 }, abort.signal)

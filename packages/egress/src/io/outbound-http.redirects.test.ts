@@ -13,7 +13,7 @@ function countdown(status: number): Answerer {
 }
 
 describe('redirects on the same host', () => {
-  it('are followed up to three times', async () => {
+  it('redirects on the same host are followed up to three times', async () => {
     const server = await serving(countdown(302))
     const { client } = clientOf([server])
     expect(statusAndText(await send(client, urlOf(server, '/3')))).toEqual([200, 'there'])
@@ -21,7 +21,7 @@ describe('redirects on the same host', () => {
     expect(server.connections).toBe(1)
   })
 
-  it('are returned as the answer at the fourth redirect, and in a loop', async () => {
+  it('redirects on the same host are returned as the answer at the fourth redirect, and in a loop', async () => {
     const server = await serving(countdown(302))
     const { client } = clientOf([server])
     expect(statusAndText(await send(client, urlOf(server, '/4')))).toEqual([302, 'on'])
@@ -46,7 +46,7 @@ describe('redirects on the same host', () => {
     }
   })
 
-  it('share one timeout', async () => {
+  it('redirects on the same host share one timeout', async () => {
     const server = await serving(({ path }, socket) => {
       if (path === '/1') socket.write(answerBytes(302, '', ['Location: /0']))
     })
@@ -68,7 +68,7 @@ describe('redirects on the same host', () => {
 })
 
 describe('redirects to another host', () => {
-  it('are returned as the answer, and nothing is sent there', async () => {
+  it('redirects to another host are returned as the answer, and nothing is sent there', async () => {
     const inside = await serving(always(200, 'secret'))
     for (const elsewhere of [
       `http://127.0.0.1:${inside.port}/`,

@@ -5,7 +5,7 @@ import { clientOf, closeAll, never, send, serving, statusAndText, urlOf } from '
 afterEach(closeAll)
 
 describe('a request of an agent', () => {
-  it('reaches the server unchanged, and returns its answer', async () => {
+  it('a request of an agent reaches the server unchanged, and returns its answer', async () => {
     const server = await serving(always(201, '{"ok":true}', ['Content-Type: application/json', 'X-Two: a', 'X-Two: b']))
     const { client } = clientOf([server])
     const result = await send(client, urlOf(server, '/orders/1%2F2?q=a%20b#part'), {
@@ -47,13 +47,13 @@ describe('a request of an agent', () => {
     expect(server.requests[0]?.method).toBe(method)
   })
 
-  it('returns error statuses of the server as answers', async () => {
+  it('a request of an agent returns error statuses of the server as answers', async () => {
     const server = await serving(always(503, 'later'))
     const { client } = clientOf([server])
     expect(statusAndText(await send(client, urlOf(server)))).toEqual([503, 'later'])
   })
 
-  it('ignores informational answers', async () => {
+  it('a request of an agent ignores informational answers', async () => {
     const server = await serving((_, socket) =>
       socket.write(Buffer.concat([Buffer.from('HTTP/1.1 103 Early\r\nLink: </x>\r\n\r\n'), answerBytes(200, 'then')])),
     )
@@ -63,13 +63,13 @@ describe('a request of an agent', () => {
     expect(result.type === 'answered' && result.headers).toEqual({ 'content-length': '4' })
   })
 
-  it('accepts an answer whose body ends with the connection', async () => {
+  it('a request of an agent accepts an answer whose body ends with the connection', async () => {
     const server = await serving((_, socket) => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall of it'))
     const { client } = clientOf([server])
     expect(statusAndText(await send(client, urlOf(server)))).toEqual([200, 'all of it'])
   })
 
-  it('ignores user headers that would change the connection or its destination', async () => {
+  it('a request of an agent ignores user headers that would change the connection or its destination', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
     await send(client, urlOf(server), {
@@ -110,14 +110,14 @@ describe('a request of an agent', () => {
 })
 
 describe('connections', () => {
-  it('are reused for the next request', async () => {
+  it('connections are reused for the next request', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
     for (let n = 0; n < 5; n++) await send(client, urlOf(server))
     expect(server.requests.map(request => request.connection)).toEqual([1, 1, 1, 1, 1])
   })
 
-  it('are new for requests that must not be lost on a connection that its server is closing', async () => {
+  it('connections are new for requests that must not be lost on a connection that its server is closing', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
     const idempotent = { 'Idempotency-Key': 'k' }
@@ -129,7 +129,7 @@ describe('connections', () => {
     expect(server.requests.map(request => request.connection)).toEqual([1, 2, 3, 3, 3])
   })
 
-  it('are opened for up to 64 simultaneous requests; further requests wait', async () => {
+  it('connections are opened for up to 64 simultaneous requests; further requests wait', async () => {
     const held: (() => void)[] = []
     const server = await serving((_, socket) => held.push(() => socket.write(answerBytes(200, 'ok'))))
     const { client } = clientOf([server])
@@ -146,7 +146,7 @@ describe('connections', () => {
     expect(server.connections).toBe(64)
   })
 
-  it('are not used by a request that times out while it waits: it is not_connected', async () => {
+  it('connections are not used by a request that times out while it waits: it is not_connected', async () => {
     const server = await serving(() => {})
     const { client, time } = clientOf([server])
     const first = Array.from({ length: 64 }, () => send(client, urlOf(server)))
@@ -160,7 +160,7 @@ describe('connections', () => {
     expect(server.requests).toHaveLength(64)
   })
 
-  it('are closed after being idle for four seconds', async () => {
+  it('connections are closed after being idle for four seconds', async () => {
     const server = await serving(always(200))
     const { client, time } = clientOf([server])
     await send(client, urlOf(server))
@@ -186,7 +186,7 @@ describe('connections', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  it('are not shared between names or ports', async () => {
+  it('connections are not shared between names or ports', async () => {
     const servers = [await serving(always(200)), await serving(always(200))]
     const allow = servers.flatMap(({ port }) => [
       { host: 'a.test', port },
@@ -204,7 +204,7 @@ describe('connections', () => {
 })
 
 describe('closing the client', () => {
-  it('closes idle and busy connections', async () => {
+  it('closing the client closes idle and busy connections', async () => {
     const server = await serving((request, socket) => {
       if (request.path !== '/hang') socket.write(answerBytes(200))
     })
@@ -228,7 +228,7 @@ describe('closing the client', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('is not needed to stop timers: none is left after an answer', async () => {
+  it('closing the client is not needed to stop timers: none is left after an answer', async () => {
     const server = await serving(always(200, '', ['Connection: close']))
     const { client, time } = clientOf([server])
     await send(client, urlOf(server))

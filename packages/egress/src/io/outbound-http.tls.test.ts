@@ -10,7 +10,7 @@ const ca = pem('authority')
 afterEach(closeAll)
 
 describe('https', () => {
-  it('reaches a server whose certificate is valid and signed by a trusted authority', async () => {
+  it('https reaches a server whose certificate is valid and signed by a trusted authority', async () => {
     const server = await serving(always(200, 'safe'), { tls: pem('shop') })
     const { client } = clientOf([server], { ca })
     expect(statusAndText(await send(client, urlOf(server, '/', 'https')))).toEqual([200, 'safe'])
@@ -19,25 +19,25 @@ describe('https', () => {
     expect(server.requests[0]?.headers.host).toBe(`shop.test:${server.port}`)
   })
 
-  it('sends the host name of the URL as SNI', async () => {
+  it('https sends the host name of the URL as SNI', async () => {
     const server = await serving(always(200, 'other'), { tls: pem('other') })
     const { client } = clientOf([], { ca, allow: [{ host: 'other.test', port: server.port }] })
     expect(statusAndText(await send(client, `https://other.test:${server.port}/`))).toEqual([200, 'other'])
   })
 
-  it('accepts an IP address that the certificate contains', async () => {
+  it('https accepts an IP address that the certificate contains', async () => {
     const server = await serving(always(200, 'safe'), { tls: pem('shop') })
     const { client } = clientOf([], { ca, allow: [{ host: '127.0.0.1', port: server.port }] })
     expect(statusAndText(await send(client, `https://127.0.0.1:${server.port}/`))).toEqual([200, 'safe'])
   })
 
-  it('treats a host name with a trailing dot like the name without it', async () => {
+  it('https treats a host name with a trailing dot like the name without it', async () => {
     const server = await serving(always(200, 'safe'), { tls: pem('shop') })
     const { client } = clientOf([server], { ca })
     expect(statusAndText(await send(client, `https://shop.test.:${server.port}/`))).toEqual([200, 'safe'])
   })
 
-  it('sends nothing to a server with a certificate for another name', async () => {
+  it('https sends nothing to a server with a certificate for another name', async () => {
     const server = await serving(always(200), { tls: pem('other') })
     const { client } = clientOf([server], { ca })
     const result = await send(client, urlOf(server, '/', 'https'), { method: 'POST', body: 'secret' })
@@ -45,7 +45,7 @@ describe('https', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('sends nothing to a server whose certificate is signed by an unknown authority', async () => {
+  it('https sends nothing to a server whose certificate is signed by an unknown authority', async () => {
     const server = await serving(always(200), { tls: pem('shop') })
     const { client } = clientOf([server])
     const result = await send(client, urlOf(server, '/', 'https'), { method: 'POST', body: 'secret' })
@@ -53,14 +53,14 @@ describe('https', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('yields not_connected if the server does not speak TLS', async () => {
+  it('https yields not_connected if the server does not speak TLS', async () => {
     const { port } = await plain(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     const { client } = clientOf([], { allow: [{ host: 'shop.test', port }] })
     const result = await send(client, `https://shop.test:${port}/`, { method: 'POST', body: 'secret' })
     expect(result).toMatchObject({ type: 'not_connected' })
   })
 
-  it('ends a handshake that does not finish at the connect timeout', async () => {
+  it('https ends a handshake that does not finish at the connect timeout', async () => {
     const { port, contacted } = await plain(() => {})
     const { client, time } = clientOf([], { allow: [{ host: 'shop.test', port }], connectTimeoutMs: 400 })
     const result = send(client, `https://shop.test:${port}/`, { timeoutMs: 60_000 })

@@ -17,7 +17,7 @@ function scripted() {
 }
 
 describe('the resolver of the system', () => {
-  it('resolves localhost', async () => {
+  it('the resolver of the system resolves localhost', async () => {
     expect(await new SystemAddresses(new VirtualTime()).resolve('localhost')).toContain('127.0.0.1')
   })
 
@@ -47,7 +47,7 @@ describe('the resolver of the system', () => {
     expect(lookups).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('returns the answer of the last ten minutes while lookups of other names hang, and repeats the lookup', async () => {
+  it('the resolver of the system returns the answer of the last ten minutes while lookups of other names hang, and repeats the lookup', async () => {
     const { time, system, lookups, answers } = scripted()
     const first = system.resolve('known')
     answers.get('known')!.resolve(['192.0.2.1'])
@@ -65,7 +65,7 @@ describe('the resolver of the system', () => {
     expect(await system.resolve('known')).toEqual(['192.0.2.2'])
   })
 
-  it('returns no answer that is older than ten minutes', async () => {
+  it('the resolver of the system returns no answer that is older than ten minutes', async () => {
     const { time, system, answers } = scripted()
     const first = system.resolve('known')
     answers.get('known')!.resolve(['192.0.2.1'])
@@ -79,7 +79,7 @@ describe('the resolver of the system', () => {
     await expect(late).rejects.toThrow('no such name')
   })
 
-  it('lets at most a thousand names wait', async () => {
+  it('the resolver of the system lets at most a thousand names wait', async () => {
     const { system } = scripted()
     const results = Array.from({ length: 1003 }, (_, n) => system.resolve(`n${n}`))
     await expect(results[1002]).rejects.toThrow('too many names wait')

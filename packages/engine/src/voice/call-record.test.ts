@@ -80,7 +80,7 @@ describe('the record of a call, compared with its recording', () => {
     expectNear(call.timeline('digits')[0]!.offset_ms, samplesToMs(pressed!.atSample, NARROWBAND), 120)
   })
 
-  it('begins with the first packet of the caller', async () => {
+  it('the record of a call begins with the first packet of the caller', async () => {
     const call = await greeted()
     const [first] = call.line.b.events.filter(event => event.type === 'first-packet')
     expectNear(call.timeline('state')[0]!.offset_ms, samplesToMs(first!.atSample, NARROWBAND), PACKET_MS)

@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 
 describe('the greeting', () => {
-  it('is heard from its first sample, because the agent waits until media is ready', async () => {
+  it('the greeting is heard from its first sample, because the agent waits until media is ready', async () => {
     const call = await open({ draft: greeter })
     await call.pass(2000)
     const sound = call.voice.sound(GREETING)
@@ -35,7 +35,7 @@ describe('the greeting', () => {
 })
 
 describe('a caller who interrupts', () => {
-  it('hears no old speech: the agent is silent within 100 ms of the decision and stays silent', async () => {
+  it('a caller who interrupts hears no old speech: the agent is silent within 100 ms of the decision and stays silent', async () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
     await call.pass(1500)
     call.says('please stop talking now')
@@ -45,7 +45,7 @@ describe('a caller who interrupts', () => {
     expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100, NARROWBAND))
   })
 
-  it('gets an answer from the agent', async () => {
+  it('a caller who interrupts gets an answer from the agent', async () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
     await call.pass(1500)
     await call.pass(call.says('please stop talking now'))
@@ -54,7 +54,7 @@ describe('a caller who interrupts', () => {
     expect(find(call.heard(), call.voice.sound('Of course.')).likeness).toBeGreaterThan(0.95)
   })
 
-  it('leaves only the words that were played in the transcript and the context of the model', async () => {
+  it('a caller who interrupts leaves only the words that were played in the transcript and the context of the model', async () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
     await call.pass(1650)
     await call.pass(call.says('please stop talking now'))
@@ -75,7 +75,7 @@ describe('a caller who interrupts', () => {
     expect(playedMs).toBeLessThan((words + 1) * WORD_MS + 20)
   })
 
-  it('hears nothing of speech that was still being synthesised', async () => {
+  it('a caller who interrupts hears nothing of speech that was still being synthesised', async () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')], voiceWordMs: 250 })
     await call.pass(1500)
     call.says('please stop talking now')
@@ -85,7 +85,7 @@ describe('a caller who interrupts', () => {
     expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100, NARROWBAND))
   })
 
-  it('loses no word of their own speech', async () => {
+  it('a caller who interrupts loses no word of their own speech', async () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
     await call.pass(1500)
     await call.pass(call.says('yes but I only want to know the price'))
@@ -95,7 +95,7 @@ describe('a caller who interrupts', () => {
     )
   })
 
-  it('is understood from the first word when speaking as soon as the call is answered', async () => {
+  it('a caller who interrupts is understood from the first word when speaking as soon as the call is answered', async () => {
     stage = await AudioHarness.open({ draft: greeter, answers: [speaks('Of course.')] })
     const call = stage
     await call.until(() => call.caller.state === 'active', 3000, 'answered')
@@ -213,7 +213,7 @@ describe('an order', () => {
     },
   )
 
-  it('is sent once and its result reported, even if the caller talks meanwhile', async () => {
+  it('an order is sent once and its result reported, even if the caller talks meanwhile', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const call = await open({
       draft: shop,
@@ -241,7 +241,7 @@ describe('an order', () => {
 })
 
 describe('the end of a call', () => {
-  it('comes after the last word was heard', async () => {
+  it('the end of a call comes after the last word was heard', async () => {
     const words = 'Thank you for calling and goodbye.'
     const call = await open({
       draft: draftOf([
@@ -260,7 +260,7 @@ describe('the end of a call', () => {
 })
 
 describe('a transfer that the far end refuses', () => {
-  it('leaves no silence: the agent reports the failure at once', async () => {
+  it('a transfer that the far end refuses leaves no silence: the agent reports the failure at once', async () => {
     const back = 'Nobody can take your call right now.'
     const call = await open({
       draft: draftOf([
@@ -294,7 +294,7 @@ describe('a transfer that the far end refuses', () => {
 })
 
 describe('the published latency', () => {
-  it('equals the latency measured in the audio', async () => {
+  it('the published latency equals the latency measured in the audio', async () => {
     const call = await open({
       draft: draftOf([{ id: 'ask', type: 'conversation', instruction: { type: 'static_text', text: 'Yes?' } }]),
       answers: [speaks('Fine.')],

@@ -27,7 +27,7 @@ describe('the heard part of a sentence', () => {
     expect(heardOf(timed, played, NARROWBAND)).toBe(text)
   })
 
-  it('is the same at the same time of a call of 16 kHz', () => {
+  it('the heard part of a sentence is the same at the same time of a call of 16 kHz', () => {
     const wide = { ...timed, samples: 16_000 }
     expect(heardOf(wide, 11_199, WIDEBAND)).toBe('We open')
     expect(heardOf(wide, 11_200, WIDEBAND)).toBe('We open at')
@@ -37,14 +37,14 @@ describe('the heard part of a sentence', () => {
     expect(heardOf({ ...timed, complete: false }, 8000, NARROWBAND)).toBe('We open at')
   })
 
-  it('is proportional without word times, and never the whole before the end', () => {
+  it('the heard part of a sentence is proportional without word times, and never the whole before the end', () => {
     const untimed = { ...timed, words: [] }
     expect(heardOf(untimed, 4100, NARROWBAND)).toBe('We open')
     expect(heardOf(untimed, 7999, NARROWBAND)).toBe('We open at')
     expect(heardOf({ ...untimed, complete: false }, 4000, NARROWBAND)).toBe('')
   })
 
-  it("uses the voice's own words when it splits the text differently", () => {
+  it("the heard part of a sentence uses the voice's own words when it splits the text differently", () => {
     expect(heardOf({ ...timed, text: 'Open 9' }, 2000, NARROWBAND)).toBe('We')
   })
 })

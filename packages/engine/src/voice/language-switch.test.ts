@@ -36,7 +36,7 @@ async function answered(on: AudioHarness, text: string) {
 }
 
 describe('a caller who changes the language', () => {
-  it('is understood and answered in it: recogniser, voice and model follow', async () => {
+  it('a caller who changes the language is understood and answered in it: recogniser, voice and model follow', async () => {
     const on = await open()
     await answered(on, 'Hola quiero una cita para mañana')
     expect(on.timeline('language')).toMatchObject([{ language: 'es', from: 'en', cause: 'words' }])
@@ -53,7 +53,7 @@ describe('a caller who changes the language', () => {
     expect(on.handler!.variable('current_language')).toBe('es')
   })
 
-  it('may change it back', async () => {
+  it('a caller who changes the language may change it back', async () => {
     const on = await open()
     await answered(on, 'Hola quiero una cita para mañana')
     await answered(on, 'Sorry can we speak English please')
@@ -65,7 +65,7 @@ describe('a caller who changes the language', () => {
     expect(on.recogniser.streamLanguages.at(-1)).toEqual(['en-US', 'es'])
   })
 
-  it('is followed where the recogniser detects the language, which then is not connected again', async () => {
+  it('a caller who changes the language is followed where the recogniser detects the language, which then is not connected again', async () => {
     const on = await open()
     on.recogniser.detects = 'es'
     await answered(on, 'dolor muelas fuerte')
@@ -74,7 +74,7 @@ describe('a caller who changes the language', () => {
     expect(on.voice.spokenIn.at(-1)).toBe('es-MX')
   })
 
-  it('is answered in the language of the agent where that is its only one', async () => {
+  it('a caller who changes the language is answered in the language of the agent where that is its only one', async () => {
     const on = await open({}, 'en')
     await answered(on, 'Hola quiero una cita para mañana')
     expect(on.timeline('language')).toEqual([])
@@ -82,7 +82,7 @@ describe('a caller who changes the language', () => {
     expect(on.voice.spokenIn.at(-1)).toBe('en')
   })
 
-  it('is answered in the language of the agent where no voice or no recogniser has the other one', async () => {
+  it('a caller who changes the language is answered in the language of the agent where no voice or no recogniser has the other one', async () => {
     class EnglishVoice extends FingerprintVoice {
       override readonly languages = ['en']
     }
@@ -93,7 +93,7 @@ describe('a caller who changes the language', () => {
     expect(voice.spokenIn.at(-1)).toBe('en-US')
   })
 
-  it('is followed by a fallback recogniser and a fallback voice where only those have the language', async () => {
+  it('a caller who changes the language is followed by a fallback recogniser and a fallback voice where only those have the language', async () => {
     class EnglishVoice extends FingerprintVoice {
       override readonly languages = ['en']
     }
@@ -105,7 +105,7 @@ describe('a caller who changes the language', () => {
     expect(spanish.spokenIn).toEqual(['es-MX'])
   })
 
-  it('hears holding lines in the new language', async () => {
+  it('a caller who changes the language hears holding lines in the new language', async () => {
     const on = await open({ answers: [] })
     await on.pass(on.says('¿Habla español?'))
     await on.until(() => on.timeline('language').length === 1, 4000, 'the language has changed')

@@ -28,7 +28,7 @@ afterEach(async () => {
 const sum = (call: AudioHarness, meter: UsageReport['meter']) =>
   call.used.filter(used => used.meter === meter).reduce((total, { quantity }) => total + quantity, 0)
 
-it('counts every character sent to a voice, heard or not', async () => {
+it('the metering of a call counts every character sent to a voice, heard or not', async () => {
   const call = await open()
   await call.pass(1000)
   await hangUp(call)
@@ -38,7 +38,7 @@ it('counts every character sent to a voice, heard or not', async () => {
   ])
 })
 
-it('counts the audio sent to the recogniser, during the call and at its end', async () => {
+it('the metering of a call counts the audio sent to the recogniser, during the call and at its end', async () => {
   const call = await open()
   const from = call.now
   await call.pass(12_000)
@@ -51,7 +51,7 @@ it('counts the audio sent to the recogniser, during the call and at its end', as
   expect(call.used.find(({ meter }) => meter === 'stt_ms')).toMatchObject({ provider: 'test', model_id: 'scripted' })
 })
 
-it('counts audio again that is sent again to a reopened recogniser', async () => {
+it('the metering of a call counts audio again that is sent again to a reopened recogniser', async () => {
   const call = await open()
   await call.pass(2000)
   call.recogniser.breaksForGood()
@@ -61,7 +61,7 @@ it('counts audio again that is sent again to a reopened recogniser', async () =>
   expect(sum(call, 'stt_ms')).toBeGreaterThan(4500)
 })
 
-it('counts the characters of each voice separately', async () => {
+it('the metering of a call counts the characters of each voice separately', async () => {
   const dead = { ...new FingerprintVoice(), id: 'test/dead', languages: ['en'] }
   const voice = {
     ...dead,
@@ -82,7 +82,7 @@ it('counts the characters of each voice separately', async () => {
   expect(by.get('fingerprint')).toMatchObject([{ meter: 'tts_characters', quantity: GREETING.length }])
 })
 
-it('has counted the usage of models when the call is reported', async () => {
+it('the metering of a call has counted the usage of models when the call is reported', async () => {
   const call = await open({
     answers: [
       () => [

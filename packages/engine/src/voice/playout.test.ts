@@ -40,7 +40,7 @@ describe("the agent's audio", () => {
     expect(line.sent).toEqual([...ramp(0, 200)])
   })
 
-  it('does not come back after drop(); later audio begins at once', () => {
+  it("the agent's audio does not come back after drop(); later audio begins at once", () => {
     const { line, playout, leave } = fixture()
     playout.enqueue(ramp(0, 1000))
     leave(100)
@@ -50,7 +50,7 @@ describe("the agent's audio", () => {
     expect(line.sent).toEqual([...ramp(0, 100), ...ramp(5000, 10)])
   })
 
-  it('can be dropped during a pause', () => {
+  it("the agent's audio can be dropped during a pause", () => {
     const { line, playout, leave } = fixture()
     playout.enqueue(ramp(0, 1000))
     leave(100)
@@ -62,7 +62,7 @@ describe("the agent's audio", () => {
     expect(line.sent).toEqual([...ramp(0, 100), ...ramp(7000, 5)])
   })
 
-  it('is ducked gradually and restored without losing a sample', () => {
+  it("the agent's audio is ducked gradually and restored without losing a sample", () => {
     const { line, playout, leave } = fixture()
     playout.enqueue(new Int16Array(2000).fill(1000))
     leave(500)
@@ -79,14 +79,14 @@ describe("the agent's audio", () => {
     expect(Math.max(...steps)).toBeLessThan(10)
   })
 
-  it('is played at the agent volume without overflow', () => {
+  it("the agent's audio is played at the agent volume without overflow", () => {
     const { line, playout, leave } = fixture(2)
     playout.enqueue(Int16Array.of(100, 30_000, -30_000))
     leave(3)
     expect(line.sent).toEqual([200, 32_767, -32_768])
   })
 
-  it('has a position on the sample clock, also after gaps and pauses', () => {
+  it("the agent's audio has a position on the sample clock, also after gaps and pauses", () => {
     const { line, playout, leave } = fixture()
     playout.enqueue(ramp(0, 320))
     line.wait(800)

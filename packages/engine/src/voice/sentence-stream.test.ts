@@ -19,17 +19,17 @@ describe('splitting streamed text into sentences', () => {
     ['He said "stop." Then left.', ['He said "stop."', 'Then left.']],
     ['No end', ['No end']],
     ['  ', []],
-  ])('is the same for any chunk size: "%s"', (text, sentences) => {
+  ])('splitting streamed text into sentences is the same for any chunk size: "%s"', (text, sentences) => {
     for (const size of [1, 3, 100]) expect(cut(text, size)).toEqual(sentences)
   })
 
-  it('cuts a very long sentence at a comma', () => {
+  it('splitting streamed text into sentences cuts a very long sentence at a comma', () => {
     const pieces = cut(`${'word '.repeat(30)}, ${'more '.repeat(40)}`)
     expect(pieces.length).toBeGreaterThan(1)
     expect(Math.max(...pieces.map(piece => piece.length))).toBeLessThanOrEqual(240)
   })
 
-  it('loses only white space, for any chunk size', () => {
+  it('splitting streamed text into sentences loses only white space, for any chunk size', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 600 }), fc.integer({ min: 1, max: 50 }), (text, size) => {
         expect(cut(text, size).join('').replace(/\s/g, '')).toBe(text.replace(/\s/g, ''))

@@ -63,7 +63,7 @@ function fixture() {
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
 describe('a speech of the agent', () => {
-  it('is reported once it was played to its end, with its times on the call clock', async () => {
+  it('a speech of the agent is reported once it was played to its end, with its times on the call clock', async () => {
     const { line, facts, reports, say, leave } = fixture()
     await say('a', 'One two three.')
     line.wait(8000)
@@ -75,7 +75,7 @@ describe('a speech of the agent', () => {
     expect(facts).toEqual(['speaking', 'a audible at 8000', 'quiet'])
   })
 
-  it('begins with its first complete sentence while more text arrives', async () => {
+  it('a speech of the agent begins with its first complete sentence while more text arrives', async () => {
     const { speechOutput, voice, leave, reports } = fixture()
     speechOutput.begin('a')
     speechOutput.say('a', 'Hello the')
@@ -92,7 +92,7 @@ describe('a speech of the agent', () => {
     expect(reports.map(report => report.heard)).toEqual(['Hello there. How are you?'])
   })
 
-  it('begins after the end of the one before', async () => {
+  it('a speech of the agent begins after the end of the one before', async () => {
     const { say, leave, reports, facts } = fixture()
     await say('a', 'One two.')
     await say('b', 'Three.')
@@ -146,14 +146,14 @@ describe('a speech of the agent', () => {
     expect(reports).toMatchObject([{ id: 'b' }, { id: 'a', heard: 'One two.', interrupted: false }])
   })
 
-  it('reports a failure of its voice once', async () => {
+  it('a speech of the agent reports a failure of its voice once', async () => {
     const { voice, say, facts } = fixture()
     voice.failure = new ProviderError('voice_refused', 'the key was revoked')
     await say('a', 'One.')
     expect(facts).toEqual(['voice_refused'])
   })
 
-  it('fails after two timeouts of five seconds when its voice delivers nothing', async () => {
+  it('a speech of the agent fails after two timeouts of five seconds when its voice delivers nothing', async () => {
     const { voice, time, say, facts } = fixture()
     voice.stalls = true
     await say('a', 'One.')
@@ -167,7 +167,7 @@ describe('a speech of the agent', () => {
     expect(facts).toEqual(['voice_stalled'])
   })
 
-  it('is synthesised at most half a minute ahead', async () => {
+  it('a speech of the agent is synthesised at most half a minute ahead', async () => {
     const { voice, say, leave } = fixture()
     await say('a', Array.from({ length: 200 }, (_, i) => `Number ${i}.`).join(' '))
     const first = voice.said.length

@@ -69,13 +69,13 @@ function heardBy(formats: readonly AudioFormat[] | undefined, call: AudioFormat)
 const total = ({ written }: Opened) => written.reduce((sum, { count }) => sum + count, 0)
 
 describe('a call with 16 kHz audio', () => {
-  it('is sent at 16 kHz to a recogniser that accepts it', () => {
+  it('a call with 16 kHz audio is sent at 16 kHz to a recogniser that accepts it', () => {
     const opened = heardBy([NARROWBAND, WIDEBAND], WIDEBAND)
     expect(opened.format).toEqual(WIDEBAND)
     expect(total(opened)).toBe(16_000)
   })
 
-  it('is resampled to 8 kHz without gaps for a recogniser that declares no formats', () => {
+  it('a call with 16 kHz audio is resampled to 8 kHz without gaps for a recogniser that declares no formats', () => {
     const opened = heardBy(undefined, WIDEBAND)
     expect(opened.format).toEqual(NARROWBAND)
     expect(total(opened)).toBe(8000)
@@ -86,7 +86,7 @@ describe('a call with 16 kHz audio', () => {
 })
 
 describe('a call with 8 kHz audio', () => {
-  it('is sent at 8 kHz to a recogniser that also accepts more', () => {
+  it('a call with 8 kHz audio is sent at 8 kHz to a recogniser that also accepts more', () => {
     const opened = heardBy([WIDEBAND, NARROWBAND], NARROWBAND)
     expect(opened.format).toEqual(NARROWBAND)
     expect(total(opened)).toBe(8000)
@@ -144,7 +144,7 @@ async function rendered(voices: readonly ReturnType<typeof whistling>[], format:
 }
 
 describe('the voice of a call with 16 kHz audio', () => {
-  it('is asked for 16 kHz if it declares it, and for 8 kHz on a call with 8 kHz audio', async () => {
+  it('the voice of a call with 16 kHz audio is asked for 16 kHz if it declares it, and for 8 kHz on a call with 8 kHz audio', async () => {
     const voice = whistling([NARROWBAND, WIDEBAND])
     const wide = await rendered([voice], WIDEBAND)
     const narrow = await rendered([voice], NARROWBAND)
@@ -153,19 +153,19 @@ describe('the voice of a call with 16 kHz audio', () => {
     expect(levelAt(wide.audio, 6000, WIDEBAND)).toBeGreaterThan(0.95 * (8000 / Math.SQRT2))
   })
 
-  it('is resampled if it declares no formats, with words at the same times', async () => {
+  it('the voice of a call with 16 kHz audio is resampled if it declares no formats, with words at the same times', async () => {
     const { audio, words } = await rendered([whistling(undefined)], WIDEBAND)
     expect(audio.length).toBe(19_200)
     expect(levelAt(audio, 1000, WIDEBAND)).toBeGreaterThan(0.95 * (8000 / Math.SQRT2))
     expect(words).toEqual(['one@0', 'two@300', 'three@600', 'four@900'])
   })
 
-  it('is resampled down if it declares only more than the call has', async () => {
+  it('the voice of a call with 16 kHz audio is resampled down if it declares only more than the call has', async () => {
     const { audio } = await rendered([whistling([{ sampleRateHz: 24_000, channels: 1 }])], WIDEBAND)
     expect(audio.length).toBe(19_200)
   })
 
-  it('may be replaced within a sentence by a voice of 8 kHz', async () => {
+  it('the voice of a call with 16 kHz audio may be replaced within a sentence by a voice of 8 kHz', async () => {
     const { audio, words } = await rendered([whistling([NARROWBAND, WIDEBAND], 2), whistling(undefined)], WIDEBAND)
     // The next voice repeats the interrupted word.
     expect(words).toEqual(['one@0', 'two@300', 'three@900', 'four@1200'])
@@ -187,7 +187,7 @@ async function greeted(codec: CodecName, interrupts = false) {
 }
 
 describe('a call over G.722', () => {
-  it("carries what is above the telephone band from the agent's voice to the caller and to the recording", async () => {
+  it("a call over G.722 carries what is above the telephone band from the agent's voice to the caller and to the recording", async () => {
     const call = await greeted('G722')
     const heard = call.heard()
     const from = heard.findIndex(sample => Math.abs(sample) > 3000) + 1600
@@ -199,7 +199,7 @@ describe('a call over G.722', () => {
     expect(greeting!.end_ms! - greeting!.start_ms!).toBe(3000)
   })
 
-  it('has the same heard words in the transcript after an interruption as a call over PCMU', async () => {
+  it('a call over G.722 has the same heard words in the transcript after an interruption as a call over PCMU', async () => {
     const [wide, narrow] = [await greeted('G722', true), await greeted('PCMU', true)]
     const heardIn = (call: AudioHarness) => call.timeline('utterance').find(({ role }) => role === 'agent')
     expect(heardIn(wide)).toMatchObject({ interrupted: true })

@@ -93,7 +93,7 @@ const latencyOf = (value: number) => [
 ]
 
 describe('a trial with audio', { timeout: 300_000 }, () => {
-  it('is a call in virtual time: the caller speaks, the agent hears and answers, and its latency is measured', async () => {
+  it('a trial with audio is a call in virtual time: the caller speaks, the agent hears and answers, and its latency is measured', async () => {
     const report = await run({ assertions: [...caseOf().assertions, ...latencyOf(3000)] })
     expect(report.error).toBeNull()
     expect(report.assertions.filter(({ passed }) => passed !== true)).toEqual([])
@@ -107,7 +107,7 @@ describe('a trial with audio', { timeout: 300_000 }, () => {
     expect(report.assertions.find(({ id }) => id === 'fast')).toMatchObject({ passed: false })
   })
 
-  it('is identical for the same seed, with noise, echo and a wideband line', async () => {
+  it('a trial with audio is identical for the same seed, with noise, echo and a wideband line', async () => {
     const voice = {
       voice_id: 'slt',
       rate: 1.1,
@@ -122,7 +122,7 @@ describe('a trial with audio', { timeout: 300_000 }, () => {
     expect(second.assertions).toEqual(first.assertions)
   })
 
-  it('is identical for the same seed also where a minute ends in the call', async () => {
+  it('a trial with audio is identical for the same seed also where a minute ends in the call', async () => {
     const at = (ms: number) => run({}, { wallClock: () => Date.UTC(2026, 10, 23, 9) - ms })
     const first = await at(0)
     // Between the request ahead of the end of the caller's turn and that end.

@@ -25,7 +25,7 @@ const codes = (draft: DraftContent) =>
     .map(({ code, path }) => `${code} ${path}`)
 
 describe('an agent with a speech-to-speech model', () => {
-  it('is valid without warnings, with recogniser and voice as its fallback', () => {
+  it('an agent with a speech-to-speech model is valid without warnings, with recogniser and voice as its fallback', () => {
     expect(codes(speechToSpeech())).toEqual([])
   })
 
@@ -55,7 +55,7 @@ describe('an agent with a speech-to-speech model', () => {
     { toolCallStrictMode: false },
   ])('follows %o', settings => expect(codes(speechToSpeech(settings))).toEqual([]))
 
-  it('cannot be the model of a node, of the analysis or of a fallback, which write text', () => {
+  it('an agent with a speech-to-speech model cannot be the model of a node, of the analysis or of a fallback, which write text', () => {
     const node = flow([{ ...lone('hi'), model_choice: { model: speaking } }, ends()])
     expect(codes(node)).toEqual(['model_not_ready /flow/nodes/0/model_choice/model'])
     expect(codes(agent({ analysis: { items: [], model: { model: speaking } } }))).toEqual([

@@ -109,7 +109,7 @@ const acknowledge = (alertId: string, deliveryId: string) =>
   harness.write(tx => acknowledgeDelivery(tx, harness.scope, alertId, 1, deliveryId))
 
 describe('an alert rule', () => {
-  it('fires when its value exceeds the threshold, and not again until the value was at or below it', async () => {
+  it('an alert rule fires when its value exceeds the threshold, and not again until the value was at or below it', async () => {
     const id = await rule()
     await calls(10, 1)
     await evaluation()
@@ -178,7 +178,7 @@ describe('an alert rule', () => {
     })
   })
 
-  it('is evaluated once in 60 s', async () => {
+  it('an alert rule is evaluated once in 60 s', async () => {
     const id = await rule()
     await evaluator.round(harness.scope)
     const first = (await read(id)).evaluation.evaluated_at

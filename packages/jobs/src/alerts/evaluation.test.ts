@@ -98,7 +98,7 @@ describe('the evaluation of an alert rule', () => {
 })
 
 describe('decimals', () => {
-  it('are compared in units of 10^-12, however long they are', () => {
+  it('decimals are compared in units of 10^-12, however long they are', () => {
     expect(decimalUnits('0.1')).toBe(100_000_000_000n)
     expect(decimalUnits('90071992547409930.000000000001')).toBe(90071992547409930000000000001n)
     for (const text of ['', '.5', '1.', '01', '-1', '1e3', '0.1234567890123'])

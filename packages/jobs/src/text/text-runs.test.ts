@@ -19,7 +19,7 @@ afterEach(() => harness.close())
 const NOBODY = { live: 0, permits: 0 }
 
 describe('a chat', () => {
-  it('is stored without the names and addresses that its agent takes out, those in variables of the run included', async () => {
+  it('a chat is stored without the names and addresses that its agent redacts, also in variables of the run', async () => {
     const redaction = { kinds: ['names' as const, 'emails' as const] }
     await harness.publish('discreet', planOf(CHATTER, { settings: { redaction } }))
     harness.worker()

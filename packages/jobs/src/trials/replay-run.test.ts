@@ -116,7 +116,7 @@ async function testRun(
 }
 
 describe('the replay of a chat', () => {
-  it('repeats every decision on its own publication, with the answers of its model', async () => {
+  it('the replay of a chat repeats every decision on its own publication, with the answers of its model', async () => {
     const run_id = await recordedRun()
     const { run, trial } = await replayed('desk', { run_id, version: 1, after_change: 'stop' })
     expect(trial.error).toBeNull()
@@ -126,7 +126,7 @@ describe('the replay of a chat', () => {
     expect(trial.replay?.turns.map(({ source }) => source)).toEqual(['replayed', 'replayed', 'replayed'])
   })
 
-  it('says which turn another publication changes, and stops there', async () => {
+  it('the replay of a chat says which turn another publication changes, and stops there', async () => {
     const run_id = await recordedRun()
     const { run, trial } = await replayed('late-desk', { run_id, version: null, after_change: 'stop' })
     expect(run.verdict).toBe('failed')
@@ -139,7 +139,7 @@ describe('the replay of a chat', () => {
     })
   })
 
-  it('is carried on by a persona of the caller if that is wanted', async () => {
+  it('the replay of a chat is carried on by a persona of the caller if that is wanted', async () => {
     const run_id = await recordedRun()
     const { trial } = await replayed('late-desk', { run_id, version: null, after_change: 'simulate' })
     expect(trial.replay?.turns.slice(0, 2).map(({ source }) => source)).toEqual(['replayed', 'simulated'])
@@ -155,7 +155,7 @@ describe('the replay of a chat', () => {
     expect(stored.rows).toHaveLength(1)
   })
 
-  it('is not possible any more when the transcript has expired', async () => {
+  it('the replay of a chat is not possible any more when the transcript has expired', async () => {
     const run_id = await recordedRun()
     await test.owner.query('update parley.runs set content_expired_at = parley.now_ms() where run_id = $1', [run_id])
     const { trial } = await replayed('desk', { run_id, version: 1, after_change: 'stop' })
@@ -186,7 +186,7 @@ describe('a suite whose source is a recorded run', () => {
       },
     )
 
-  it("plays the run's caller to another version, whose actions get the recorded answers", async () => {
+  it("a suite whose source is a recorded run plays the run's caller to another version, whose actions get the recorded answers", async () => {
     await harness.publish('looks-up', looksUp('Hello, how can I help you?'))
     await harness.publish('looks-up-politely', looksUp('Good morning, how can I help you?'))
     harness.runAction = async ({ onPhase }) => {

@@ -28,7 +28,7 @@ const paragraph = (text: string) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`
 const FINE = docxOf(paragraph('The clinic opens at nine.'))
 
 describe('a DOCX file', () => {
-  it('is read as paragraphs under their headings, and rows of tables', async () => {
+  it('a DOCX file is read as paragraphs under their headings, and rows of tables', async () => {
     const heading = '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Hours</w:t></w:r></w:p>'
     const row = `<w:tbl><w:tr><w:tc>${paragraph('Monday')}</w:tc><w:tc>${paragraph('9 to 5')}</w:tc></w:tr></w:tbl>`
     const split = '<w:p><w:r><w:t>The cli</w:t></w:r><w:r><w:t>nic &amp; the lab open at nine.</w:t></w:r></w:p>'
@@ -66,7 +66,7 @@ describe('a DOCX file', () => {
 })
 
 describe('a PDF file', () => {
-  it('is read page by page in paragraphs, with words joined that a line end divides', async () => {
+  it('a PDF file is read page by page in paragraphs, with words joined that a line end divides', async () => {
     const pages = [
       linesOf(['The clinic opens at nine and of-', 'fers parking behind the house.', '', 'Dogs are welcome.']),
       linesOf(['Call us on Monday.']),

@@ -58,7 +58,7 @@ describe('a vector index', () => {
     }
   })
 
-  it('finds the best of vectors that are all alike', () => {
+  it('a vector index finds the best of vectors that are all alike', () => {
     const random = new SeededRandom(1)
     const base = randomVector(random, 64)
     const index = new VectorIndex(64)
@@ -71,7 +71,7 @@ describe('a vector index', () => {
     expect(placesOf(index.search(base, 10))).toEqual(exact({ vectors }, base, 10))
   })
 
-  it('finds more vectors than a block holds, and the scores are cosine similarities', () => {
+  it('a vector index finds more vectors than a block holds, and the scores are cosine similarities', () => {
     const index = new VectorIndex(2)
     const rows = 40_000
     const packed = new Float32Array(rows * 2)
@@ -87,7 +87,7 @@ describe('a vector index', () => {
     expect(index.search(Float32Array.of(-1, 0), 1)[0]!.chunk_index).toBeGreaterThan(39_990)
   })
 
-  it('finds vectors of the given documents only', () => {
+  it('a vector index finds vectors of the given documents only', () => {
     const random = new SeededRandom(9)
     const all = filled(random, 16, 300)
     const query = randomVector(random, 16)
@@ -98,7 +98,7 @@ describe('a vector index', () => {
     }
   })
 
-  it('forgets documents that left, and an added document replaces the one of its id', () => {
+  it('a vector index forgets documents that left, and an added document replaces the one of its id', () => {
     const random = new SeededRandom(4)
     const all = filled(random, 16, 20)
     all.index.retain(new Set(['d1', 'd2']))

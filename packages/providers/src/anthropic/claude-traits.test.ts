@@ -21,7 +21,7 @@ describe('the traits of a Claude model', () => {
     ['claude-mythos-preview', false, false, 'nothing'],
     ['claude-next', false, false, 'nothing'],
     ['glm-4.7', true, true, 'nothing'],
-  ])('follow from the model name "%s"', (model, takesTemperature, canBeForced, haste) => {
+  ])('the traits of a Claude model follow from the model name "%s"', (model, takesTemperature, canBeForced, haste) => {
     expect(traitsOf(model)).toMatchObject({ takesTemperature, canBeForced, haste })
   })
 

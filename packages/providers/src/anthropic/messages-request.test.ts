@@ -15,7 +15,7 @@ function body(request: GenerationRequest, model = 'claude-haiku-4-5', thinking: 
 }
 
 describe('the request body for the Anthropic Messages API', () => {
-  it('separates the system prompt, and contains the turns with tool calls and results', () => {
+  it('the request body for the Anthropic Messages API separates the system prompt, and contains the turns with tool calls and results', () => {
     const request = body({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -82,7 +82,7 @@ describe('the request body for the Anthropic Messages API', () => {
     expect(body({ messages: HI, tools: TOOLS, toolChoice })).toMatchObject({ tool_choice })
   })
 
-  it('asks for a tool call in the system prompt when the model cannot be forced to call', () => {
+  it('the request body for the Anthropic Messages API asks for a tool call in the system prompt when the model cannot be forced to call', () => {
     const named = body({ messages: HI, tools: TOOLS, toolChoice: { name: 'time' } }, 'claude-opus-5-5')
     expect(named).toMatchObject({
       tool_choice: { type: 'auto' },
@@ -103,7 +103,7 @@ describe('the request body for the Anthropic Messages API', () => {
     expect(body({ messages: HI })).not.toHaveProperty('tool_choice')
   })
 
-  it('keeps thinking to the least that the model allows, unless the model may decide', () => {
+  it('the request body for the Anthropic Messages API keeps thinking to the least that the model allows, unless the model may decide', () => {
     const parametersFor = (model: string, thinking?: 'model') => {
       const { thinking: requestedThinking, output_config, max_tokens } = body({ messages: HI }, model, thinking)
       return [requestedThinking, output_config, max_tokens]
@@ -148,7 +148,7 @@ describe('the request body for the Anthropic Messages API', () => {
     expect(strictOf(Array.from({ length: 22 }, (_, at) => tool(`t${at}`, 0)))).toHaveLength(20)
   })
 
-  it('omits the brief, which only Parley models read', () => {
+  it('the request body for the Anthropic Messages API omits the brief, which only Parley models read', () => {
     const brief = { purpose: 'decide', language: 'en', transitions: [] } as const
     expect(JSON.stringify(body({ messages: HI, brief }))).not.toContain('decide')
   })

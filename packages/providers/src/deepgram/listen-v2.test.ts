@@ -81,7 +81,7 @@ describe('the query to Flux', () => {
 
   const options = { language: 'es-MX' } as const
 
-  it('contains only the options that are set', () => {
+  it('the query to Flux contains only the options that are set', () => {
     expect(Object.fromEntries(listenV2Query('flux-general-en', options))).toEqual({
       model: 'flux-general-en',
       encoding: 'mulaw',
@@ -89,7 +89,7 @@ describe('the query to Flux', () => {
     })
   })
 
-  it('sends a language hint to a multilingual model, and keeps the longest silence in the range of the service', () => {
+  it('the query to Flux sends a language hint to a multilingual model, and keeps the longest silence in the range of the service', () => {
     const query = listenV2Query('flux-general-multi', { ...options, endpointingMs: 100 }, { endOfTurn: 0.8 })
     expect(query.get('language_hint')).toBe('es')
     expect(query.get('eot_timeout_ms')).toBe('500')

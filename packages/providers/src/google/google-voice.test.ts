@@ -42,7 +42,7 @@ voiceServiceConformance(
 )
 
 describe('a request to Google', () => {
-  it('asks for mu-law for a telephone call, and for linear audio for a wideband call', () => {
+  it('a request to Google asks for mu-law for a telephone call, and for linear audio for a wideband call', () => {
     expect(synthesis({ text: 'Hello', language: 'en', speed: 1.25 })).toEqual({
       input: { text: 'Hello' },
       voice: { languageCode: 'en-US', name: 'en-US-Chirp3-HD-Kore' },
@@ -53,7 +53,7 @@ describe('a request to Google', () => {
     })
   })
 
-  it('speaks with a Chirp voice in the language of the text, and with other voices in their own', () => {
+  it('a request to Google speaks with a Chirp voice in the language of the text, and with other voices in their own', () => {
     const voiceOf = (language: string, voice?: string) =>
       (synthesis({ text: 'x', language, ...(voice !== undefined && { voice }) }) as { voice: object }).voice
     expect(voiceOf('es', 'Puck')).toEqual({ languageCode: 'es-ES', name: 'es-ES-Chirp3-HD-Puck' })
@@ -64,7 +64,7 @@ describe('a request to Google', () => {
     expect(voiceOf('es', 'en-US-Neural2-F')).toEqual({ languageCode: 'en-US', name: 'en-US-Neural2-F' })
   })
 
-  it('goes to the servers of the region that the base URL names', () => {
+  it('a request to Google goes to the servers of the region that the base URL names', () => {
     expect(googleServers()).toEqual({
       stt: 'https://speech.googleapis.com',
       tts: 'https://texttospeech.googleapis.com',
@@ -91,7 +91,7 @@ describe('the answer of Google', () => {
     return [...decoded, ...decoder.end()]
   }
 
-  it('is decoded while it arrives, without the header of its WAV file', () => {
+  it('the answer of Google is decoded while it arrives, without the header of its WAV file', () => {
     const whole = decode(answer, answer.length)
     expect(whole).toHaveLength(100)
     expect(whole[99]! - 64 * 99).toBeLessThan(200)
@@ -99,7 +99,7 @@ describe('the answer of Google', () => {
     expect(new AudioContentDecoder(new MuLawDecoder()).format).toBe(NARROWBAND)
   })
 
-  it('has no audio when it has another form', () => {
+  it('the answer of Google has no audio when it has another form', () => {
     for (const text of ['', '{}', '{"audioContent":7}', `{"x":"${'y'.repeat(3000)}"}`, '{"audioContent":"AAAA"}'])
       expect(decode(text, 10)).toEqual([])
     expect(decode(`{"audioContent":"${Buffer.from('x'.repeat(9000)).toString('base64')}"}`, 999)).toEqual([])

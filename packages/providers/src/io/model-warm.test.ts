@@ -40,7 +40,7 @@ describe.each(Object.entries(MODELS))('a warmed model of %s', (_name, open) => {
     return types.at(-1)
   }
 
-  it('answers its first request over the connection that was opened ahead', async () => {
+  it('a model answers its first request over the connection that was opened ahead', async () => {
     const { fake, model } = await prepared()
     await model.warm!()
     expect(fake.connections).toBe(1)
@@ -49,7 +49,7 @@ describe.each(Object.entries(MODELS))('a warmed model of %s', (_name, open) => {
     expect(fake.connections).toBe(1)
   })
 
-  it('opens no second connection while one is idle', async () => {
+  it('a model opens no second connection while one is idle', async () => {
     const { fake, model } = await prepared()
     await model.warm!()
     await model.warm!()
@@ -57,7 +57,7 @@ describe.each(Object.entries(MODELS))('a warmed model of %s', (_name, open) => {
     expect(fake.connections).toBe(1)
   })
 
-  it('answers over a new connection when the service closed the one that was opened ahead', async () => {
+  it('a model answers over a new connection when the service closed the one that was opened ahead', async () => {
     const { fake, model } = await prepared()
     await model.warm!()
     fake.breakNextReused()

@@ -36,13 +36,13 @@ describe.each(VENDORS.map(({ vendor, models }) => ({ name: vendor.name, model: m
     }
     const scheme = name === 'google' || name === 'openai' ? 'http' : 'ws'
 
-    it('reaches its service when it is prepared, before any stream', async () => {
+    it('a recogniser reaches its service when it is prepared, before any stream', async () => {
       const { port, connections } = await host()
       await opened(`${scheme}://127.0.0.1:${port}`).warm!()
       expect(connections()).toBe(1)
     })
 
-    it('is not prepared when it was closed', async () => {
+    it('a recogniser is not prepared when it was closed', async () => {
       const { port, connections } = await host()
       const recogniser = opened(`${scheme}://127.0.0.1:${port}`)
       await recogniser.close()

@@ -101,7 +101,7 @@ const startsOf = (session: ReturnType<typeof listenTo>) =>
 describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
   'a recogniser of $name when its service has faults',
   service => {
-    it('sends audio from before the connection was open faster than real time', async () => {
+    it('a recogniser sends audio from before the connection was open faster than real time', async () => {
       const { session } = await openSession(service, { delays: { connectMs: 100 } })
       session.write(amplitudeSpeech('one two three four five six seven eight nine'))
       session.stream.finalize()
@@ -110,7 +110,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(startsOf(session)).toEqual(Array.from({ length: 9 }, (_, i) => from + 2000 * i))
     })
 
-    it('sends nine seconds of a wideband call from before the connection was open', async () => {
+    it('a recogniser sends nine seconds of a wideband call from before the connection was open', async () => {
       const { fake, session } = await openSession(
         service,
         { delays: { connectMs: 100 } },
@@ -127,7 +127,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(fake.counts.connections).toBe(1)
     })
 
-    it('reports the sent audio to the millisecond as the service counts it', async () => {
+    it('a recogniser reports the sent audio to the millisecond as the service counts it', async () => {
       let reportedMs = 0
       const onSent = (audioMs: number) => {
         reportedMs += audioMs
@@ -142,7 +142,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(reportedMs).toBeGreaterThan(2000)
     })
 
-    it('answers every finalize, also several before the connection is open', async () => {
+    it('a recogniser answers every finalize, also several before the connection is open', async () => {
       const { session } = await openSession(service, { delays: { connectMs: 50 } })
       session.write(amplitudeSpeech('seven three'))
       session.stream.finalize()
@@ -191,7 +191,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(startsOf(session)).toEqual([from, from + 2000, second, second + 2000, third, third + 2000])
     })
 
-    it('fails for good after a second lost connection', async () => {
+    it('a recogniser fails for good after a second lost connection', async () => {
       const { fake, session } = await openSession(service)
       session.write(amplitudeSpeech('one two'))
       session.silence(60)
@@ -212,7 +212,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(fake.counts.connections).toBe(2)
     })
 
-    it('fails at once when its key is refused, with an error that does not contain the key', async () => {
+    it('a recogniser fails at once when its key is refused, with an error that does not contain the key', async () => {
       const { fake, session } = await openSession(service, { apiKey: 'another' })
       session.write(amplitudeSpeech('one'))
       const { error } = await session.event('error')
@@ -221,7 +221,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(fake.counts.connections + fake.counts.refused).toBe(1)
     })
 
-    it('connects again after the Retry-After time, unless that is too late for the call', async () => {
+    it('a recogniser connects again after the Retry-After time, unless that is too late for the call', async () => {
       const { fake, session } = await openSession(service, {
         faults: [{ type: 'refuse', status: 429, retryAfterS: 0 }],
       })
@@ -235,7 +235,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(await other.session.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: false } })
     })
 
-    it('goes on after an error message and malformed messages of the service', async () => {
+    it('a recogniser goes on after an error message and malformed messages of the service', async () => {
       const { fake, session } = await openSession(service, {
         faults: [{ type: 'error', afterMs: 5 }, { type: 'garble' }],
       })
@@ -250,7 +250,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(fake.counts.connections).toBe(2)
     })
 
-    it('answers finalize with the words so far when the service stalls', async () => {
+    it('a recogniser answers finalize with the words so far when the service stalls', async () => {
       const { session } = await openSession(
         service,
         { faults: [{ type: 'stall', afterMs: STALL_MS }] },
@@ -266,7 +266,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(session.events.at(-1)).toMatchObject({ type: 'final', fromFinalize: true })
     })
 
-    it('sends the close message of the service when it is closed', async () => {
+    it('a recogniser sends the close message of the service when it is closed', async () => {
       const { fake, session } = await openSession(service)
       session.write(amplitudeSpeech('one'))
       session.silence(100)
@@ -276,7 +276,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(fake.log.messages.at(-1)).toMatch(/^(CloseStream|Terminate|end|EndOfStream)$/)
     })
 
-    it('sends the expected words, without those that the service would refuse', async () => {
+    it('a recogniser sends the expected words, without those that the service would refuse', async () => {
       const keywords = ['Parley', 'Ångström', 'x'.repeat(400)]
       const { fake, session } = await openSession(service, {}, { stream: { keywords } })
       session.write(amplitudeSpeech('one'))
@@ -325,7 +325,7 @@ describe('unintelligible speech', () => {
     { ...NOVA, options: {} },
     { ...FLUX, options: {} },
     { ...ASSEMBLY, options: { speechStarted: true } },
-  ])('is reported by a recogniser of $name', async ({ options, ...service }) => {
+  ])('unintelligible speech is reported by a recogniser of $name', async ({ options, ...service }) => {
     const { session } = await openSession(service, options)
     session.silence(200)
     session.write(unintelligibleSpeech(8000))
@@ -339,7 +339,7 @@ describe('unintelligible speech', () => {
 })
 
 describe('the end of a turn', () => {
-  it('is reported by Flux as eager, then resumed, then certain', async () => {
+  it('the end of a turn is reported by Flux as eager, then resumed, then certain', async () => {
     const { session } = await openSession(FLUX)
     session.write(amplitudeSpeech('one two'))
     session.silence(300)
@@ -359,7 +359,7 @@ describe('the end of a turn', () => {
     expect(turns[5]).toMatchObject({ atSample: 1_008_000, confidence: 0.85 })
   })
 
-  it('is reported by AssemblyAI once, although the turn arrives again formatted', async () => {
+  it('the end of a turn is reported by AssemblyAI once, although the turn arrives again formatted', async () => {
     const { session } = await openSession(ASSEMBLY, { formats: true })
     session.write(amplitudeSpeech('one two'))
     session.silence(500)
@@ -370,7 +370,7 @@ describe('the end of a turn', () => {
     expect(session.events.filter(({ type }) => type === 'end-of-turn')).toHaveLength(2)
   })
 
-  it('is not reported when finalize forced it', async () => {
+  it('the end of a turn is not reported when finalize forced it', async () => {
     for (const service of [FLUX, ASSEMBLY, SONIOX]) {
       const { session } = await openSession(service)
       session.write(amplitudeSpeech('one two'))
@@ -381,7 +381,7 @@ describe('the end of a turn', () => {
     }
   })
 
-  it('is reported by older versions of Flux, which send neither word times nor triggers', async () => {
+  it('the end of a turn is reported by older versions of Flux, which send neither word times nor triggers', async () => {
     const { session } = await openSession(FLUX, { wordTimes: false, triggers: false })
     session.write(amplitudeSpeech('one two three four'))
     session.silence(100)
@@ -396,7 +396,7 @@ describe('the end of a turn', () => {
 })
 
 describe('a pause in the audio of a call', () => {
-  it('does not close a stream of Flux, which has no keep-alive message', async () => {
+  it('a pause in the audio of a call does not close a stream of Flux, which has no keep-alive message', async () => {
     const { fake, session } = await openSession(FLUX, { idleCloseMs: 700 })
     session.write(amplitudeSpeech('one'))
     session.silence(60)

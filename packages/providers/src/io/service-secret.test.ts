@@ -97,12 +97,12 @@ describe('an error message of a service never brings the key, or part of it, int
 })
 
 describe('withoutSecret', () => {
-  it('replaces each occurrence of the secret, even where only its beginning is left', () => {
+  it('withoutSecret replaces each occurrence of the secret, even where only its beginning is left', () => {
     expect(withoutSecret('a 0123456789 b 0123456789', '0123456789')).toBe('a … b …')
     expect(withoutSecret('cut: 012345678 (500)', '0123456789')).toBe('cut: … (500)')
   })
 
-  it('leaves a text without the secret as it is', () => {
+  it('withoutSecret leaves a text without the secret as it is', () => {
     expect(withoutSecret('012345 stays', '0123456789')).toBe('012345 stays')
     expect(withoutSecret('short key', 'key')).toBe('short …')
     for (const none of ['', null]) expect(withoutSecret('as it was', none)).toBe('as it was')

@@ -60,7 +60,7 @@ describe('an error answer of a model service', () => {
     expect(failureOf(status, body, undefined)).toMatchObject({ code, retryable })
   })
 
-  it('carries the Retry-After time of the service', () => {
+  it('an error answer of a model service carries the Retry-After time of the service', () => {
     const delayFor = (header: string | undefined) => retryAfterMs(failureOf(429, '', header))
     expect(delayFor('20')).toBe(20_000)
     expect(delayFor(' 1.5 ')).toBe(1500)
@@ -71,7 +71,7 @@ describe('an error answer of a model service', () => {
     expect(retryAfterMs('nothing')).toBeNull()
   })
 
-  it("never repeats the service's own text", () => {
+  it("an error answer of a model service never repeats the service's own text", () => {
     const error = failureOf(
       400,
       vendor('odd code with sk-secret', 'Your prompt "my name is Ada" with sk-secret'),

@@ -34,7 +34,7 @@ const STREAM = `\ufeff: hello\r\n\r\n${chunk({ role: 'assistant', content: 'Señ
 )}${chunk({ tool_calls: [{ index: 0, function: { arguments: 'vila"}' } }] })}${chunk({}, 'tool_calls')}data: [DONE]\n\n`
 
 describe('an answer of the OpenAI chat API', () => {
-  it('yields the same events wherever its bytes are split, inside characters and lines too', () => {
+  it('an answer of the OpenAI chat API yields the same events wherever its bytes are split, inside characters and lines too', () => {
     const whole = read(STREAM)
     expect(textOf(whole)).toBe('Señora, 20 °C 🌞')
     expect(calls(whole)).toEqual([['weather', { city: 'Ávila' }]])
@@ -61,7 +61,7 @@ describe('an answer of the OpenAI chat API', () => {
     ],
     ['empty events', `data: {}\n\ndata: {"choices":null}\n\nevent: ping\n\n${chunk({ content: 'Hi' }, 'stop')}`],
     ['one JSON document instead of a stream', '  {"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}'],
-  ])('is parsed with %s', (_name, text) => {
+  ])('an answer of the OpenAI chat API is parsed with %s', (_name, text) => {
     const events = read(text)
     expect(textOf(events)).toBe('Hi')
     expect(events.at(-1)).toEqual({ type: 'finished', reason: 'stop' })
@@ -71,11 +71,11 @@ describe('an answer of the OpenAI chat API', () => {
     ['max_tokens', 'length'],
     ['content_filter', 'content-filter'],
     ['stop_sequence', 'stop'],
-  ])('reports the finish reason "%s" as %s', (reason, expected) => {
+  ])('an answer of the OpenAI chat API reports the finish reason "%s" as %s', (reason, expected) => {
     expect(read(chunk({ content: 'Hi' }, reason)).at(-1)).toEqual({ type: 'finished', reason: expected })
   })
 
-  it('reports the last usage, once', () => {
+  it('an answer of the OpenAI chat API reports the last usage, once', () => {
     const usage = (input: number) =>
       `data: {"choices":[],"usage":{"prompt_tokens":${input},"completion_tokens":-1}}\n\n`
     const events = read(`${usage(3)}${chunk({ content: 'Hi' }, 'stop')}${usage(5)}`)
@@ -84,7 +84,7 @@ describe('an answer of the OpenAI chat API', () => {
     ])
   })
 
-  it('reports the usage received so far when it is abandoned', () => {
+  it('an answer of the OpenAI chat API reports the usage received so far when it is abandoned', () => {
     const usage = 'data: {"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":2}}\n\n'
     const bytes = new AnswerBytes(new ChatAnswer())
     bytes.push(Buffer.from(chunk({ content: 'Once' })))
@@ -101,11 +101,11 @@ describe('an answer of the OpenAI chat API', () => {
     ['holds an error', 'data: {"error":{"message":"boom","code":500}}\n\n', 'model_failed'],
     ['holds an error about load', 'data: {"error":{"message":"x","type":"overloaded_error"}}\n\n', 'model_busy'],
     ['holds an error as a text', '{"error":"the context length is exceeded"}', 'prompt_too_long'],
-  ])('fails when it %s', (_name, text, code) => {
+  ])('an answer of the OpenAI chat API fails when it %s', (_name, text, code) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ name: 'ParleyError', code }))
   })
 
-  it('fails when a line or the whole stream exceeds its limit', () => {
+  it('an answer of the OpenAI chat API fails when a line or the whole stream exceeds its limit', () => {
     const tooLong = expect.objectContaining({ code: 'model_failed', message: expect.stringContaining('too long') })
     const line = new AnswerBytes(new ChatAnswer())
     const endless = Buffer.from(`data: ${'a'.repeat(100_000)}`)
@@ -119,7 +119,7 @@ describe('an answer of the OpenAI chat API', () => {
     }).toThrow(tooLong)
   })
 
-  it('fails when an event is too long, however its bytes are split', () => {
+  it('an answer of the OpenAI chat API fails when an event is too long, however its bytes are split', () => {
     const event = Buffer.from(`data: {"choices":[{"index":0,"delta":{"content":"${'a'.repeat(1_100_000)}"}}]}\n\n`)
     for (const piece of [event.length, event.length - 1, 600_000, 16_384]) {
       const answer = new AnswerBytes(new ChatAnswer())
@@ -130,7 +130,7 @@ describe('an answer of the OpenAI chat API', () => {
     }
   })
 
-  it('may begin with any number of blank lines, split anywhere', () => {
+  it('an answer of the OpenAI chat API may begin with any number of blank lines, split anywhere', () => {
     const blanks = Buffer.from('\n'.repeat(1000))
     const answer = new AnswerBytes(new ChatAnswer())
     for (let i = 0; i < 12_000; i++) answer.push(blanks)
@@ -222,7 +222,7 @@ describe('tool calls of an answer of the OpenAI chat API', () => {
     expect(new Set(ids).size).toBe(2)
   })
 
-  it('are parsed in the old "function_call" form', () => {
+  it('tool calls of an answer of the OpenAI chat API are parsed in the old "function_call" form', () => {
     const events = read(
       `${chunk({ function_call: { name: 'weather', arguments: '{"city":' } })}${chunk({ function_call: { arguments: '"Oslo"}' } })}${chunk({}, 'function_call')}`,
     )

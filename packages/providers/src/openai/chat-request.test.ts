@@ -4,7 +4,7 @@ import { chatRequest } from './chat-request.ts'
 const options = { model: 'm', cap: 'max_tokens', takesStrictTools: false } as const
 
 describe('the request body for the OpenAI chat API', () => {
-  it('contains the conversation with tool calls and their results', () => {
+  it('the request body for the OpenAI chat API contains the conversation with tool calls and their results', () => {
     const body = chatRequest(
       {
         messages: [
@@ -81,7 +81,7 @@ describe('the request body for the OpenAI chat API', () => {
     expect(chatRequest({ messages, tools: [], toolChoice: 'required' }, options)).not.toHaveProperty('tool_choice')
   })
 
-  it('omits the brief, which only Parley models read', () => {
+  it('the request body for the OpenAI chat API omits the brief, which only Parley models read', () => {
     const brief = { purpose: 'decide', language: 'en', transitions: [] } as const
     expect(JSON.stringify(chatRequest({ messages: [], brief }, options))).not.toContain('decide')
   })

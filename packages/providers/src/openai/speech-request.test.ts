@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mayBeLinear, speechBody, speechFailure } from './speech-request.ts'
 
 describe('speech from an OpenAI-compatible service', () => {
-  it('is requested as raw linear audio', () => {
+  it('speech from an OpenAI-compatible service is requested as raw linear audio', () => {
     const request = { text: 'Hello.', language: 'en', speed: 1.5 }
     expect(JSON.parse(speechBody(request, { model: 'm', voice: 'alloy' }))).toEqual({
       model: 'm',
@@ -21,7 +21,9 @@ describe('speech from an OpenAI-compatible service', () => {
     ['audio/mpeg', false],
     ['text/html; charset=utf-8', false],
     ['application/json', false],
-  ])('may be linear audio when its content type is %s: %s', (type, may) => expect(mayBeLinear(type)).toBe(may))
+  ])('speech from an OpenAI-compatible service may be linear audio when its content type is %s: %s', (type, may) =>
+    expect(mayBeLinear(type)).toBe(may),
+  )
 
   it.each([
     [401, { error: { code: 'invalid_api_key', message: 'Incorrect key: sk-secret' } }, 'voice_refused', false],

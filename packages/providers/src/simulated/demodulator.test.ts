@@ -34,7 +34,7 @@ function found(audio: Int16Array, next: () => number): unknown[] {
   return pieces
 }
 
-it('finds the same words at the same places however the stream is cut', () => {
+it('the demodulator finds the same words at the same places however the stream is cut', () => {
   const audio = line()
   const random = new SeededRandom(2)
   const whole = found(audio, () => audio.length)

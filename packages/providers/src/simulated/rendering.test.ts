@@ -26,7 +26,7 @@ function piecesIn(samples: Int16Array): { text: string; startMs: number; endMs: 
 }
 
 describe('the coded words of simulated speech', () => {
-  it('are aligned with the speech: exactly at pauses, between pauses by their length', () => {
+  it('the coded words of simulated speech are aligned with the speech: exactly at pauses, between pauses by their length', () => {
     const speech = hum(3000, [100, 1100], [1500, 2500])
     const words = alignWords('Good morning, who is there?', speech)
     expect(words.map(({ text }) => text)).toEqual(['Good', 'morning,', 'who', 'is', 'there?'])
@@ -35,7 +35,7 @@ describe('the coded words of simulated speech', () => {
     expect(words[1]!.endSample - words[1]!.startSample).toBeGreaterThan(words[0]!.endSample - words[0]!.startSample)
   })
 
-  it('are decoded in order, each while it is spoken', () => {
+  it('the coded words of simulated speech are decoded in order, each while it is spoken', () => {
     const { samples, words } = renderWithTones(
       hum(4000, [30, 3900]),
       'This is how a sentence with eleven common words sounds here.',
@@ -48,7 +48,7 @@ describe('the coded words of simulated speech', () => {
     }
   })
 
-  it('are not decoded long before they are spoken', () => {
+  it('the coded words of simulated speech are not decoded long before they are spoken', () => {
     const { samples } = renderWithTones(hum(6000, [30, 5900]), '415-555-0172')
     const pieces = piecesIn(samples)
     expect(pieces.map(({ text }) => text).join('')).toBe('415-555-0172')
@@ -64,7 +64,7 @@ describe('the coded words of simulated speech', () => {
     expect(pieces.slice(7).join('')).toBe('antidisestablishmentarianism')
   })
 
-  it('are at least 25 dB quieter than the speech, and begin with its first sound', () => {
+  it('the coded words of simulated speech are at least 25 dB quieter than the speech, and begin with its first sound', () => {
     const speech = hum(2000, [500, 1900])
     const { samples } = renderWithTones(speech, 'hello there')
     expect(samples.length).toBe(8 * 1530)
@@ -72,7 +72,7 @@ describe('the coded words of simulated speech', () => {
     expect(20 * Math.log10(activeLevel(rest) / activeLevel(speech))).toBeLessThan(-25)
   })
 
-  it('are decoded from speech of 16 kHz, which keeps what is above the telephone band', () => {
+  it('the coded words of simulated speech are decoded from speech of 16 kHz, which keeps what is above the telephone band', () => {
     const tone = (n: number, hz: number) => Math.sin((2 * Math.PI * hz * n) / 16_000)
     const speech = Int16Array.from({ length: 64_000 }, (_, n) => 5000 * tone(n, 200) + 2000 * tone(n, 6000))
     const { samples, words } = renderWithTones(

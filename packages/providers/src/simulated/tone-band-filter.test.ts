@@ -41,7 +41,7 @@ function addWords(audio: Float32Array, from: number, rms: number): number {
 }
 
 describe('the tone band filter', () => {
-  it('leaves speech edges where they were without the tones', () => {
+  it('the tone band filter leaves speech edges where they were without the tones', () => {
     const bare = new Float32Array(48_000)
     const noise = new SeededRandom(3).bytes(bare.length)
     for (let i = 0; i < bare.length; i++) bare[i] = (noise[i]! - 128) / 20
@@ -55,13 +55,13 @@ describe('the tone band filter', () => {
     expect(edges(Int16Array.from(toned), false)).not.toEqual(expected)
   })
 
-  it('removes tones without speech completely, however loud they are', () => {
+  it('the tone band filter removes tones without speech completely, however loud they are', () => {
     const audio = new Float32Array(48_000)
     addWords(audio, 4000, 2000)
     expect(edges(Int16Array.from(audio), true)).toEqual([])
   })
 
-  it('passes audio up to 2500 Hz unchanged, after its delay', () => {
+  it('the tone band filter passes audio up to 2500 Hz unchanged, after its delay', () => {
     const filter = toneBandFilter()
     for (const hz of [100, 300, 1000, 2000, 2500]) {
       const audio = Int16Array.from({ length: 4000 }, (_, n) => 8000 * Math.sin((2 * Math.PI * hz * n) / 8000))

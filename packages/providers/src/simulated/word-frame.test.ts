@@ -30,7 +30,7 @@ function disturb(symbols: Float32Array, angle: number, scale: number, from: numb
 }
 
 describe('a word coded as bits', () => {
-  it('is decoded to the same word, in one frame or several', () => {
+  it('a word coded as bits is decoded to the same word, in one frame or several', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }), word => {
         fc.pre(word.isWellFormed())
@@ -42,7 +42,7 @@ describe('a word coded as bits', () => {
     )
   })
 
-  it('is not decoded from arbitrary bits as an empty word, and arbitrary bits cause no exception', () => {
+  it('a word coded as bits is not decoded from arbitrary bits as an empty word, and arbitrary bits cause no exception', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 120, max: 1 }), bits => {
         const piece = pieceOfBits(bits, bits.length)
@@ -53,7 +53,7 @@ describe('a word coded as bits', () => {
 })
 
 describe('a word coded as symbols', () => {
-  it('survives one lost packet at any position, whatever the phase and level of the line', () => {
+  it('a word coded as symbols survives one lost packet at any position, whatever the phase and level of the line', () => {
     for (const word of ['a', 'and', 'Garden,', 'señora', 'neighbourhood.', '1,250']) {
       const [symbols] = framesOfWord(word)
       // 20 ms are 8 symbols; the pulses of two more reach into them.
@@ -63,7 +63,7 @@ describe('a word coded as symbols', () => {
     }
   })
 
-  it('is dropped, never decoded as another word, when most of it is lost', () => {
+  it('a word coded as symbols is dropped, never decoded as another word, when most of it is lost', () => {
     for (const word of ['a', 'and', 'Garden,', 'neighbourhood.']) {
       const [symbols] = framesOfWord(word)
       const length = symbols!.length / 2

@@ -16,7 +16,7 @@ function contents(buffer: ReplayBuffer): { at: number; length: number }[] {
 }
 
 describe('the replay buffer of a recogniser', () => {
-  it('returns the audio as it was written, with its gaps', () => {
+  it('the replay buffer of a recogniser returns the audio as it was written, with its gaps', () => {
     const buffer = new ReplayBuffer(encodingFor(NARROWBAND), 10_000)
     for (let at = 1000; at < 7000; at += 160) buffer.append(audio(at, 160), at)
     buffer.append(audio(20_000, 9000), 20_000)
@@ -26,7 +26,7 @@ describe('the replay buffer of a recogniser', () => {
     expect(stretches.some(({ at }) => at === 20_000)).toBe(true)
   })
 
-  it('drops the audio that became words, to the sample', () => {
+  it('the replay buffer of a recogniser drops the audio that became words, to the sample', () => {
     const buffer = new ReplayBuffer(encodingFor(NARROWBAND), 10_000)
     buffer.append(audio(0, 1000), 0)
     buffer.forgetBefore(300)
@@ -37,7 +37,7 @@ describe('the replay buffer of a recogniser', () => {
     expect(buffer.from).toBe(null)
   })
 
-  it('never exceeds its limit', () => {
+  it('the replay buffer of a recogniser never exceeds its limit', () => {
     const buffer = new ReplayBuffer(encodingFor(NARROWBAND), 1000)
     for (let at = 0; at < 400_000; at += 320) buffer.append(audio(at, 320), at)
     expect(buffer.from).toBe(392_000)
@@ -45,7 +45,7 @@ describe('the replay buffer of a recogniser', () => {
     expect(buffer.from).toBe(392_320)
   })
 
-  it('counts samples of two bytes at 16 kHz', () => {
+  it('the replay buffer of a recogniser counts samples of two bytes at 16 kHz', () => {
     const buffer = new ReplayBuffer(encodingFor(WIDEBAND), 1000)
     for (let at = 0; at < 32_000; at += 320) buffer.append(audio(2 * at, 640), at)
     expect(buffer.from).toBe(16_000)

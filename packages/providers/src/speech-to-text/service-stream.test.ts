@@ -92,7 +92,7 @@ function words(texts: string, starts: readonly number[], final = false, passage 
 }
 
 describe('a finalize request of a recogniser stream', () => {
-  it('is answered after 1500 ms with the words so far, and late words are not delivered twice', () => {
+  it('a finalize request of a recogniser stream is answered after 1500 ms with the words so far, and late words are not delivered twice', () => {
     const { deliver, talk, stream, time, events } = openStream()
     deliver({ type: 'ready' })
     talk(1000)
@@ -106,7 +106,7 @@ describe('a finalize request of a recogniser stream', () => {
     expect(events.at(-1)).toMatchObject({ type: 'final', text: 'three', fromFinalize: false })
   })
 
-  it('is answered after 700 ms in silence, when a service need not answer', () => {
+  it('a finalize request of a recogniser stream is answered after 700 ms in silence, when a service need not answer', () => {
     const { deliver, talk, stream, time, events } = openStream()
     deliver({ type: 'ready' })
     talk(3000)
@@ -115,7 +115,7 @@ describe('a finalize request of a recogniser stream', () => {
     expect(events).toEqual([{ type: 'final', text: '', words: [], fromFinalize: true }])
   })
 
-  it('waits for late words, even when the audio seemed silent', () => {
+  it('a finalize request of a recogniser stream waits for late words, even when the audio seemed silent', () => {
     const { deliver, talk, stream, time, events } = openStream()
     deliver({ type: 'ready' })
     talk(3000)
@@ -129,7 +129,7 @@ describe('a finalize request of a recogniser stream', () => {
     expect(events.filter(({ type }) => type === 'final')).toHaveLength(1)
   })
 
-  it('is not answered by words that became final before the request', () => {
+  it('a finalize request of a recogniser stream is not answered by words that became final before the request', () => {
     const { deliver, talk, stream, events } = openStream()
     deliver({ type: 'ready' })
     talk(2000)
@@ -140,7 +140,7 @@ describe('a finalize request of a recogniser stream', () => {
     expect(events.at(-1)).toMatchObject({ text: 'two', fromFinalize: true })
   })
 
-  it('is answered without a connection', () => {
+  it('a finalize request of a recogniser stream is answered without a connection', () => {
     const { talk, stream, time, events } = openStream()
     talk(100)
     stream.finalize()
@@ -148,7 +148,7 @@ describe('a finalize request of a recogniser stream', () => {
     expect(events).toEqual([{ type: 'final', text: '', words: [], fromFinalize: true }])
   })
 
-  it('is answered when the stream fails for good', () => {
+  it('a finalize request of a recogniser stream is answered when the stream fails for good', () => {
     const { deliver, talk, stream, types, lose, events } = openStream()
     deliver({ type: 'ready' })
     talk(500)
@@ -162,7 +162,7 @@ describe('a finalize request of a recogniser stream', () => {
 })
 
 describe('a connection to a recogniser service', () => {
-  it('gets keep-alive messages only while there is no audio', () => {
+  it('a connection to a recogniser service gets keep-alive messages only while there is no audio', () => {
     const { deliver, talk, time, connections } = openStream()
     deliver({ type: 'ready' })
     talk(10_000)
@@ -171,7 +171,7 @@ describe('a connection to a recogniser service', () => {
     expect(connections[0]!.sent.filter(one => one === 'keep').length).toBeGreaterThanOrEqual(14)
   })
 
-  it('gets short silence instead of keep-alive messages that the service lacks, without shifting word times', () => {
+  it('a connection to a recogniser service gets short silence instead of keep-alive messages that the service lacks, without shifting word times', () => {
     const { deliver, talk, time, audioOf, sent, stream, events } = openStream({
       keepAlive: { afterMs: 500, message: null },
     })
@@ -191,7 +191,7 @@ describe('a connection to a recogniser service', () => {
     stream.close()
   })
 
-  it('is replaced when no greeting arrives within 5 s, and the next one gets all audio so far', () => {
+  it('a connection to a recogniser service is replaced when no greeting arrives within 5 s, and the next one gets all audio so far', () => {
     const { deliver, talk, audioOf, connections, types } = openStream()
     talk(5100)
     expect(types()).toEqual(['error'])
@@ -200,7 +200,7 @@ describe('a connection to a recogniser service', () => {
     expect(audioOf(1)).toBe(5100 * 8)
   })
 
-  it('is replaced when it reports nothing during speech, but not during silence', () => {
+  it('a connection to a recogniser service is replaced when it reports nothing during speech, but not during silence', () => {
     const { deliver, talk, types } = openStream()
     deliver({ type: 'ready' })
     talk(60_000)
@@ -212,7 +212,7 @@ describe('a connection to a recogniser service', () => {
     expect(types()).toEqual(['speech-started', 'error'])
   })
 
-  it('is not replaced for voice without words where the service may stay silent', () => {
+  it('a connection to a recogniser service is not replaced for voice without words where the service may stay silent', () => {
     const { deliver, talk, types } = openStream({ stall: { afterMs: 15_000, byVoice: false } })
     deliver({ type: 'ready' })
     deliver({ type: 'speech-started', atMs: 12.5 })
@@ -224,7 +224,7 @@ describe('a connection to a recogniser service', () => {
     expect(types()).toEqual(['speech-started', 'partial', 'final', 'error'])
   })
 
-  it('is replaced when it is mute although the service normally reports silence too', () => {
+  it('a connection to a recogniser service is replaced when it is mute although the service normally reports silence too', () => {
     const { connections, talk, types } = openStream({ reportsReady: false, noMessageTimeoutMs: 10_000 })
     connections[0]!.listener.onOpen()
     talk(9900)
@@ -235,7 +235,7 @@ describe('a connection to a recogniser service', () => {
 })
 
 describe('audio for a recogniser service', () => {
-  it('contains silence where the call has a gap, enough to end any turn', () => {
+  it('audio for a recogniser service contains silence where the call has a gap, enough to end any turn', () => {
     for (const [gap, silence] of [
       [800, 800],
       [800_000, 24_000],
@@ -248,7 +248,7 @@ describe('audio for a recogniser service', () => {
     }
   })
 
-  it('is sent in messages of the required size, and the remainder when no more arrives', () => {
+  it('audio for a recogniser service is sent in messages of the required size, and the remainder when no more arrives', () => {
     const { deliver, talk, time, connections } = openStream({ minMessageMs: 80 })
     deliver({ type: 'ready' })
     talk(100)
@@ -259,7 +259,7 @@ describe('audio for a recogniser service', () => {
 })
 
 describe('a lost connection to a recogniser service', () => {
-  it('is replaced each time when losses are half a minute apart', () => {
+  it('a lost connection to a recogniser service is replaced each time when losses are half a minute apart', () => {
     const { deliver, talk, lose, events, connections } = openStream()
     for (let i = 0; i < 5; i++) {
       deliver({ type: 'ready' })
@@ -278,7 +278,7 @@ describe('a lost connection to a recogniser service', () => {
     ])
   })
 
-  it('is followed by one that gets the audio without words so far: at most 10 s of speech or 3 s of silence', () => {
+  it('a lost connection to a recogniser service is followed by one that gets the audio without words so far: at most 10 s of speech or 3 s of silence', () => {
     const speaking = openStream()
     speaking.deliver({ type: 'ready' })
     speaking.talk(20_000)
@@ -296,7 +296,7 @@ describe('a lost connection to a recogniser service', () => {
     expect(silent.audioOf(1)).toBe(24_000)
   })
 
-  it('loses no words, even when their audio is no longer buffered', () => {
+  it('a lost connection to a recogniser service loses no words, even when their audio is no longer buffered', () => {
     const { deliver, talk, lose, events } = openStream()
     deliver({ type: 'ready' })
     talk(15_000)
@@ -305,7 +305,7 @@ describe('a lost connection to a recogniser service', () => {
     expect(events.slice(-2)).toMatchObject([{ type: 'final', text: 'long ago' }, { type: 'error' }])
   })
 
-  it('repeats neither words nor the end of a turn when audio is sent again', () => {
+  it('a lost connection to a recogniser service repeats neither words nor the end of a turn when audio is sent again', () => {
     const { deliver, talk, lose, events, time } = openStream()
     deliver({ type: 'ready' })
     talk(2000)
@@ -323,7 +323,7 @@ describe('a lost connection to a recogniser service', () => {
     expect(events.at(-1)).toMatchObject({ text: 'three', words: [{ startSample: CLOCK + 9000 }] })
   })
 
-  it('is replaced after the Retry-After time of a busy service, and never once the stream is closed', () => {
+  it('a lost connection to a recogniser service is replaced after the Retry-After time of a busy service, and never once the stream is closed', () => {
     const { stream, time, connections, lose, types } = openStream()
     lose(true, 'recogniser_busy')
     time.advance(499)
@@ -338,7 +338,7 @@ describe('a lost connection to a recogniser service', () => {
 })
 
 describe('the sent audio that a recogniser stream reports', () => {
-  it('is counted when it is sent: not before the service is ready, gaps as silence, replays again', () => {
+  it('the sent audio that a recogniser stream reports is counted when it is sent: not before the service is ready, gaps as silence, replays again', () => {
     const { deliver, talk, sent, lose, stream, time, connections, audioOf } = openStream()
     talk(1000)
     expect(sent.ms).toBe(0)
@@ -355,7 +355,7 @@ describe('the sent audio that a recogniser stream reports', () => {
     expect(sent.ms).toBe((audioOf(0) + audioOf(1)) / 8)
   })
 
-  it('is zero when no connection was ever open', () => {
+  it('the sent audio that a recogniser stream reports is zero when no connection was ever open', () => {
     const { talk, sent, stream, lose } = openStream()
     talk(500)
     lose(false)

@@ -87,14 +87,14 @@ const G711_WIRE = {
 }
 
 describe.each(['nova', 'flux', 'assemblyai'] as const)('the wire to the recogniser %s', name => {
-  it('carries a G.711 call as the recorded bytes of mu-law at 8 kHz', () => {
+  it('the connection to a recogniser carries a G.711 call as the recorded bytes of mu-law at 8 kHz', () => {
     const { path, messages } = wireOf(SERVICES[name], NARROWBAND)
     const hash = createHash('sha256')
     for (const message of messages) hash.update(`${typeof message} ${message.length} `).update(message)
     expect({ path, messages: messages.length, digest: hash.digest('hex').slice(0, 16) }).toEqual(G711_WIRE[name])
   })
 
-  it('carries a wideband call as 16 kHz linear samples, in messages as long and as many as for G.711', () => {
+  it('the connection to a recogniser carries a wideband call as 16 kHz linear samples, in messages as long and as many as for G.711', () => {
     const wideband = wireOf(SERVICES[name], WIDEBAND)
     const query = new URL(wideband.path, 'wss://host').searchParams
     expect(query.get('sample_rate')).toBe('16000')

@@ -20,13 +20,13 @@ function decodedLevel(decoder: LinearDecoder, bytes: Buffer): { count: number; l
 }
 
 describe('linear audio of 24 kHz', () => {
-  it('keeps a tone of 6 kHz when it is decoded for a call of 16 kHz', () => {
+  it('linear audio of 24 kHz keeps a tone of 6 kHz when it is decoded for a call of 16 kHz', () => {
     const { count, level } = decodedLevel(new LinearDecoder(24_000, WIDEBAND), tone(6000))
     expect(count).toBe(16_000)
     expect(level).toBeGreaterThan(0.98 * 7071)
   })
 
-  it('loses a tone of 6 kHz when it is decoded for a call of 8 kHz', () => {
+  it('linear audio of 24 kHz loses a tone of 6 kHz when it is decoded for a call of 8 kHz', () => {
     const { count, level } = decodedLevel(new LinearDecoder(24_000, NARROWBAND), tone(6000))
     expect(count).toBe(8000)
     expect(level).toBeLessThan(20)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sentences } from './sentences.ts'
 
 describe('a text that is split for speech', () => {
-  it('is split after sentences, then after commas, then between words', () => {
+  it('a text that is split for speech is split after sentences, then after commas, then between words', () => {
     expect(sentences('Hello!  How are you? I am "fine." Bye', 40)).toEqual([
       'Hello!',
       'How are you?',
@@ -15,7 +15,7 @@ describe('a text that is split for speech', () => {
     expect(sentences('It costs 3.50 at example.com today.', 60)).toEqual(['It costs 3.50 at example.com today.'])
   })
 
-  it('keeps all its characters, in pieces of at most the maximum length', () => {
+  it('a text that is split for speech keeps all its characters, in pieces of at most the maximum length', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), fc.integer({ min: 4, max: 80 }), (text, most) => {
         const pieces = sentences(text, most)

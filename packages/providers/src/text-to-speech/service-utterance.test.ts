@@ -28,7 +28,7 @@ const audio = (ms: number) => new Uint8Array(8 * ms).fill(0x55)
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
 describe('an utterance from a voice service', () => {
-  it('fails when no audio comes within five seconds', async () => {
+  it('an utterance from a voice service fails when no audio comes within five seconds', async () => {
     const { time, ended, outcome } = begin()
     time.advance(4999)
     await settled()
@@ -38,7 +38,7 @@ describe('an utterance from a voice service', () => {
     expect(outcome.error).toMatchObject({ code: 'voice_failed', retryable: true })
   })
 
-  it('fails four seconds after the last audio, and the received audio is delivered', async () => {
+  it('an utterance from a voice service fails four seconds after the last audio, and the received audio is delivered', async () => {
     const { time, utterance, chunks, ended, outcome } = begin()
     time.advance(4000)
     utterance.audio(audio(100))
@@ -66,7 +66,7 @@ describe('an utterance from a voice service', () => {
     expect(outcome.error).toMatchObject({ code: 'voice_failed' })
   })
 
-  it('leaves no timer when it ends', async () => {
+  it('an utterance from a voice service leaves no timer when it ends', async () => {
     for (const finish of ['end', 'stop'] as const) {
       const { time, utterance, ended, outcome } = begin()
       utterance.audio(audio(100))
@@ -77,7 +77,7 @@ describe('an utterance from a voice service', () => {
     }
   })
 
-  it('delivers nothing once it was stopped, not even audio that was ready', async () => {
+  it('an utterance from a voice service delivers nothing once it was stopped, not even audio that was ready', async () => {
     const { utterance, chunks, ended } = begin()
     utterance.audio(audio(100))
     utterance.stop()
@@ -88,7 +88,7 @@ describe('an utterance from a voice service', () => {
     expect(chunks).toEqual([])
   })
 
-  it('delivers each word with the audio in which it begins, also when its time came early or after the last audio', async () => {
+  it('an utterance from a voice service delivers each word with the audio in which it begins, also when its time came early or after the last audio', async () => {
     const { utterance, chunks, ended } = begin()
     utterance.word('one', 0)
     utterance.word('two', 250)
@@ -103,14 +103,14 @@ describe('an utterance from a voice service', () => {
     expect(chunks.map(({ words }) => words.map(({ text }) => text))).toEqual([['one'], [], ['two'], ['three']])
   })
 
-  it('fails when the service ends without audio', async () => {
+  it('an utterance from a voice service fails when the service ends without audio', async () => {
     const { utterance, ended, outcome } = begin()
     utterance.end()
     await ended
     expect(outcome.error).toMatchObject({ code: 'voice_failed', retryable: true })
   })
 
-  it('fails when the audio never ends', async () => {
+  it('an utterance from a voice service fails when the audio never ends', async () => {
     const { utterance, ended, outcome } = begin()
     for (let minutes = 0; minutes < 16 && !utterance.isOver; minutes++) utterance.audio(audio(60_000))
     await ended

@@ -31,7 +31,7 @@ const request = { text: 'Hello there.', language: 'es-MX' }
 const queryOf = (url: string) => Object.fromEntries(new URL(url).searchParams)
 
 describe('ElevenLabs', () => {
-  it('puts model, format, language and voice into the URL, and the key into a header', () => {
+  it('the ElevenLabs protocol puts model, format, language and voice into the URL, and the key into a header', () => {
     expect(elevenLabs.url({ ...request, voice: 'abc' })).toMatch(
       /^wss:\/\/host\/v1\/text-to-speech\/abc\/multi-stream-input\?/,
     )
@@ -62,7 +62,7 @@ describe('ElevenLabs', () => {
     expect(opened(1)).not.toHaveProperty('voice_settings')
   })
 
-  it('omits the language for models that do not accept one', () => {
+  it('the ElevenLabs protocol omits the language for models that do not accept one', () => {
     const old = elevenLabsProtocol({ apiKey: 'k', model: 'eleven_flash_v2', baseUrl: 'wss://host', voice: 'v' })
     expect(queryOf(old.url(request))).not.toHaveProperty('language_code')
   })
@@ -75,7 +75,7 @@ describe('ElevenLabs', () => {
     ])
   })
 
-  it('joins words that are split between messages, and reads both names of the times', () => {
+  it('the ElevenLabs protocol joins words that are split between messages, and reads both names of the times', () => {
     const reader = elevenLabs.reader()
     reader.begin('c', request)
     const audio = Buffer.alloc(800).toString('base64')
@@ -99,7 +99,7 @@ describe('ElevenLabs', () => {
     ['max_active_conversations', 'voice_busy', true],
     ['too_many_concurrent_requests', 'voice_busy', true],
     ['input_timeout_exceeded', 'voice_failed', true],
-  ])('reports the ElevenLabs error %s as "%s"', (error, code, retryable) => {
+  ])('the ElevenLabs protocol reports the error %s as "%s"', (error, code, retryable) => {
     const [message] = elevenLabs.reader().text(JSON.stringify({ message: 'No.', error, code: 1008 }))
     expect(message).toMatchObject({ type: 'failed', utterance: null, error: { code, retryable } })
   })
@@ -124,7 +124,7 @@ describe('Cartesia', () => {
     expect(JSON.parse(message!).output_format).toEqual({ container: 'raw', encoding: 'pcm_s16le', sample_rate: 16_000 })
   })
 
-  it('sends the speed in the form that the model accepts', () => {
+  it('the Cartesia protocol sends the speed in the form that the model accepts', () => {
     const speed = (protocol: typeof cartesia, value: number) =>
       JSON.parse(protocol.begin('c', { ...request, speed: value })[0]!)
     expect(speed(cartesia, 2).speed).toBe('fast')
@@ -140,14 +140,14 @@ describe('Cartesia', () => {
     [{ status_code: 404, error_code: 'voice_not_found' }, 'voice_unknown', false],
     [{ status_code: 500 }, 'voice_failed', true],
     [{ status_code: 400, error: 'older versions write so' }, 'voice_failed', false],
-  ])('reports the Cartesia error %j as "%s"', (fields, code, retryable) => {
+  ])('the Cartesia protocol reports the error %j as "%s"', (fields, code, retryable) => {
     const [message] = cartesia.reader().text(JSON.stringify({ type: 'error', done: true, context_id: 'c', ...fields }))
     expect(message).toMatchObject({ type: 'failed', utterance: 'c', error: { code, retryable } })
   })
 })
 
 describe('Deepgram', () => {
-  it('puts voice and language into the model name, and passes a whole model name on', () => {
+  it('the Deepgram voice protocol puts voice and language into the model name, and passes a whole model name on', () => {
     expect(queryOf(aura.url(request))).toEqual({ model: 'aura-2-celeste-es', encoding: 'mulaw', sample_rate: '8000' })
     expect(queryOf(aura.url({ language: 'en', voice: 'zeus', speed: 2 }))).toMatchObject({
       model: 'aura-2-zeus-en',
@@ -162,7 +162,7 @@ describe('Deepgram', () => {
     expect(wide).not.toBe(aura.url(request))
   })
 
-  it('splits a text that is too long for one message between sentences, and flushes once', () => {
+  it('the Deepgram voice protocol splits a text that is too long for one message between sentences, and flushes once', () => {
     const text = 'This is a sentence of which there are many. '.repeat(90).trim()
     const messages = aura.begin('c', { text, language: 'en' }).map(one => JSON.parse(one))
     expect(messages.at(-1)).toEqual({ type: 'Flush' })
@@ -171,7 +171,7 @@ describe('Deepgram', () => {
     expect(pieces.join('').trim()).toBe(text)
   })
 
-  it('ignores warnings, except those after which the text is not spoken', () => {
+  it('the Deepgram voice protocol ignores warnings, except those after which the text is not spoken', () => {
     const read = (message: object) => aura.reader().text(JSON.stringify(message))
     expect(read({ type: 'Warning', description: 'Something else.', code: 'X' })).toEqual([])
     expect(read({ type: 'Warning', description: 'Too many Flush messages.', code: 'Y' })).toMatchObject([

@@ -9,7 +9,7 @@ function place(text: string, times: readonly (readonly [string, number])[], endM
 }
 
 describe('the alignment of a text with word times of a service', () => {
-  it('uses the times of the service when it spoke the same words', () => {
+  it('the alignment of a text with word times of a service uses the times of the service when it spoke the same words', () => {
     const times = [
       ['Hello,', 0],
       ['world!', 300],
@@ -20,7 +20,7 @@ describe('the alignment of a text with word times of a service', () => {
     ])
   })
 
-  it('matches words by their letters, whatever their punctuation and case', () => {
+  it('the alignment of a text with word times of a service matches words by their letters, whatever their punctuation and case', () => {
     const times = [
       ['hello', 10],
       ['it’s', 200],
@@ -58,7 +58,7 @@ describe('the alignment of a text with word times of a service', () => {
     ])
   })
 
-  it('never goes back in time, whatever times the service sends', () => {
+  it('the alignment of a text with word times of a service never goes back in time, whatever times the service sends', () => {
     const times = [
       ['one', 500],
       ['two', 100],

@@ -43,7 +43,7 @@ describe('a parameter of a statement', () => {
     })
   })
 
-  it('is refused before anything is sent when it has no text form in Postgres', () => {
+  it('a parameter of a statement is refused before anything is sent when it has no text form in Postgres', () => {
     expect(() => wireValue(() => 1)).toThrow('a function is no value for Postgres')
     expect(() => wireValue(Symbol('x'))).toThrow('a symbol is no value for Postgres')
     expect(() => wireValue(new Date(Number.NaN))).toThrow('Invalid time value')

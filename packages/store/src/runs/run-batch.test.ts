@@ -70,7 +70,7 @@ async function rowsOf({ run_id }: RunOwnership) {
 }
 
 describe('what a run writes in one statement', () => {
-  it('leaves the same rows as one write after the other', async () => {
+  it('what a run writes in one statement leaves the same rows as one write after the other', async () => {
     const [at, one] = [await owned(test, scope), await owned(test, scope)]
     expect(await writeRun(test.database, scope, at, ALL)).toBe('written')
     await test.database.transaction(scope, async (tx: Queries) => {
@@ -86,7 +86,7 @@ describe('what a run writes in one statement', () => {
     for (const table of ['run_effects', 'run_sip_messages', 'run_transcripts']) expect(rows[table]).toHaveLength(1)
   })
 
-  it('is written without items of the timeline too, and a move that is no step forward is left out alone', async () => {
+  it('what a run writes in one statement is written without items of the timeline too, and a move that is no step forward is left out alone', async () => {
     const run = await running(scope)
     const backward = {
       ...ALL,
@@ -112,7 +112,7 @@ describe('what a run writes in one statement', () => {
       'its items do not follow the last one',
       async (run: RunOwnership) => [run, { ...ALL, events: { ...ALL.events, first: 3 } }] as const,
     ],
-  ])('is refused as a whole when %s', async (_why, prepared) => {
+  ])('what a run writes in one statement is refused as a whole when %s', async (_why, prepared) => {
     const run = await owned(test, scope)
     const [by, writes] = await prepared(run)
     const before = await rowsOf(run)
@@ -129,7 +129,7 @@ describe('the end of a run in two round trips', () => {
     content: null,
   } as const
 
-  it('stores its transcript, gives its permit back and gives its webhook the run as it ended', async () => {
+  it('the end of a run in two round trips stores its transcript, gives its permit back and gives its webhook the run as it ended', async () => {
     const run = await running(scope, { ...OUTBOUND, notifies: true })
     const before = await counted(test, scope)
     expect(await endRun(test.database, scope, run, COMPLETED, transcript)).toBe('finished')
@@ -140,7 +140,7 @@ describe('the end of a run in two round trips', () => {
     expect(await endRun(test.database, scope, run, COMPLETED, transcript)).toBe('lost')
   })
 
-  it('stores nothing when the end is not allowed', async () => {
+  it('the end of a run in two round trips stores nothing when the end is not allowed', async () => {
     const run = await running(scope)
     await test.database.transaction(scope, tx =>
       writeCheckpoint(tx, scope, run, checkpoint.utterances, checkpoint.checkpoint),

@@ -150,7 +150,7 @@ describe('the cost of a run', () => {
 })
 
 describe('the usage of a run whose engine died', () => {
-  it('is partial, and counts the tokens of the model requests in its ledger', async () => {
+  it('the usage of a run whose engine died is partial, and counts the tokens of the model requests in its ledger', async () => {
     const scope = await workspace(test)
     await install(scope)
     const run = await running(scope)

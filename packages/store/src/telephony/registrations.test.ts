@@ -35,7 +35,7 @@ const stored = () => registrationOf(test.database.within(scope), scope, 'carrier
 const routeOf = async () => (await dialableTrunk(test.database.within(scope), scope, 'carrier'))?.service_route
 
 describe('the registration of a trunk', () => {
-  it('is stored and replaced by the engine that holds the lease, and by one with a newer lease', async () => {
+  it('the registration of a trunk is stored and replaced by the engine that holds the lease, and by one with a newer lease', async () => {
     expect(await stored()).toBeNull()
     expect(await save()).toBe(true)
     expect(await stored()).toMatchObject(REGISTERED)
@@ -45,7 +45,7 @@ describe('the registration of a trunk', () => {
     expect(await stored()).toMatchObject({ engine_id: 'e-2', state: 'registered' })
   })
 
-  it('is not overwritten by an engine that lost its lease', async () => {
+  it('the registration of a trunk is not overwritten by an engine that lost its lease', async () => {
     await save({ engine_id: 'e-2', fence: '6' })
     expect(await save({ state: 'unregistered' })).toBe(false)
     expect(await stored()).toMatchObject({ engine_id: 'e-2', state: 'registered' })
@@ -58,7 +58,7 @@ describe('the registration of a trunk', () => {
     expect(await stored()).toBeNull()
   })
 
-  it('gives outbound calls its Service-Route while it lasts', async () => {
+  it('the registration of a trunk gives outbound calls its Service-Route while it lasts', async () => {
     expect(await routeOf()).toEqual([])
     await save()
     expect(await routeOf()).toEqual(REGISTERED.service_route)

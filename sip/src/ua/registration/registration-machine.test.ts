@@ -8,7 +8,7 @@ const refused = (status: number, minExpiresS?: number, retryAfterS?: number) =>
   ({ type: 'refused', status, minExpiresS, retryAfterS }) as const
 
 describe('a registration', () => {
-  it('is refreshed at half the granted time', () => {
+  it('a registration is refreshed at half the granted time', () => {
     const registration = machine()
     expect(registration.handle({ type: 'start' }, 0)).toEqual([{ type: 'register', expiresS: 600 }])
     expect(registration.handle({ type: 'accepted', grantedS: 120 }, 1000)).toEqual([{ type: 'wait', until: 61_000 }])
@@ -16,7 +16,7 @@ describe('a registration', () => {
     expect(registration.handle({ type: 'due' }, 61_000)).toEqual([{ type: 'register', expiresS: 600 }])
   })
 
-  it('is never refreshed more often than every 10 s, whatever the registrar grants', () => {
+  it('a registration is never refreshed more often than every 10 s, whatever the registrar grants', () => {
     const registration = machine()
     registration.handle({ type: 'start' }, 0)
     expect(registration.handle({ type: 'accepted', grantedS: 1 }, 0)).toEqual([{ type: 'wait', until: 10_000 }])
@@ -42,7 +42,7 @@ describe('a registration', () => {
     expect(outputs).toMatchObject([{ type: 'wait' }])
   })
 
-  it('waits 30 s after the first failure, longer after each further one, and never more than 30 minutes', () => {
+  it('a registration waits 30 s after the first failure, longer after each further one, and never more than 30 minutes', () => {
     const registration = machine()
     registration.handle({ type: 'start' }, 0)
     const waits: number[] = []
@@ -69,7 +69,7 @@ describe('a registration', () => {
     expect(wait(1e9)).toEqual([{ type: 'wait', until: 30 * MINUTE }])
   })
 
-  it('stays registered after a failed refresh until the binding expires, and begins with a short back-off after a success', () => {
+  it('a registration stays registered after a failed refresh until the binding expires, and begins with a short back-off after a success', () => {
     const registration = machine()
     registration.handle({ type: 'start' }, 0)
     registration.handle({ type: 'accepted', grantedS: 600 }, 0)
@@ -79,7 +79,7 @@ describe('a registration', () => {
     expect(registration.state(600_000)).toBe('failed')
   })
 
-  it('is made anew at once when its connection closes, and with back-off when that happens within 30 s', () => {
+  it('a registration is made anew at once when its connection closes, and with back-off when that happens within 30 s', () => {
     const registration = machine()
     registration.handle({ type: 'start' }, 0)
     registration.handle({ type: 'accepted', grantedS: 600 }, 0)
@@ -89,7 +89,7 @@ describe('a registration', () => {
     expect(registration.state(MINUTE + 5000)).toBe('failed')
   })
 
-  it('removes its binding when it is stopped, after a request that is in progress', () => {
+  it('a registration removes its binding when it is stopped, after a request that is in progress', () => {
     const registration = machine()
     registration.handle({ type: 'start' }, 0)
     expect(registration.handle({ type: 'stop' }, 0)).toEqual([])
@@ -99,7 +99,7 @@ describe('a registration', () => {
     expect(registration.state(0)).toBe('unregistered')
   })
 
-  it('sends nothing when it is stopped before it began', () => {
+  it('a registration sends nothing when it is stopped before it began', () => {
     const registration = machine()
     expect(registration.handle({ type: 'stop' }, 0)).toEqual([])
     expect(registration.isOver).toBe(true)

@@ -73,7 +73,7 @@ describe('registration as a client (RFC 3261 section 10)', () => {
     expect(registration.status).toMatchObject({ state: 'registered', sipStatus: 200, flow: { transport: 'tls' } })
   })
 
-  it('is refreshed at half the granted time on the same connection, with one Call-ID and rising CSeq numbers', () => {
+  it('a registration is refreshed at half the granted time on the same connection, with one Call-ID and rising CSeq numbers', () => {
     const { pair, registrar } = new Registering()
     const first = registrar.last('REGISTER')
     pair.time.advance(299_000)
@@ -164,7 +164,7 @@ describe('registration as a client (RFC 3261 section 10)', () => {
     expect(serviceRoute.map(({ uri }) => serialiseUri(uri))).toEqual(['sip:p2.test;lr', 'sip:home.test;lr'])
   })
 
-  it('is made anew over another connection when the registrar closes its own', () => {
+  it('a registration is made anew over another connection when the registrar closes its own', () => {
     const registering = new Registering()
     const { pair, registrar } = registering
     pair.time.advance(60_000)
@@ -176,7 +176,7 @@ describe('registration as a client (RFC 3261 section 10)', () => {
     expect(registering.registration.status.state).toBe('registered')
   })
 
-  it('is removed when it is stopped', async () => {
+  it('a registration is removed when it is stopped', async () => {
     const registering = new Registering()
     const stopped = registering.registration.stop()
     registering.pair.time.advance(200)

@@ -59,7 +59,7 @@ describe('the Anthropic model, when a request fails', () => {
     ['a gateway cannot reach the service', { do: 'answer', status: 502, body: '<html>' }, 'model_unreachable', true],
     ['the connection breaks before an answer', { do: 'break-off' }, 'model_unreachable', true],
     ['the stream ends before the answer finishes', { do: 'end' }, 'model_unreachable', true],
-  ])('reports the matching error code when %s', async (_name, step, code, retryable) => {
+  ])('the Anthropic model reports the matching error code when %s', async (_name, step, code, retryable) => {
     const fake = await service()
     fake.script(...(step.do === 'fail' ? [{ do: 'say', text: 'Well' } as const, step] : [step]))
     expect(await failed(modelOf(fake))).toMatchObject({ name: 'ParleyError', code, retryable })

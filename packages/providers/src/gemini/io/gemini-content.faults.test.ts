@@ -58,7 +58,7 @@ describe('Gemini, when a request fails', () => {
       'model_failed',
       true,
     ],
-  ])('reports the matching error code when %s', async (_name, step, code, retryable) => {
+  ])('the Gemini model reports the matching error code when %s', async (_name, step, code, retryable) => {
     const fake = await service()
     fake.script(...(step.do === 'fail' ? [{ do: 'say', text: 'Well' } as const, step] : [step]))
     expect(await failed(modelOf(fake))).toMatchObject({ name: 'ParleyError', code, retryable })

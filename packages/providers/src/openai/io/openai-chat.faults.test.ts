@@ -44,7 +44,7 @@ function ending(chat: OpenAiChat, signal = never): { error: unknown } {
 }
 
 describe('a model whose service is slow', () => {
-  it('fails when no connection is established in time', async () => {
+  it('a model whose service is slow fails when no connection is established in time', async () => {
     const mute = createServer(() => {
       connected++
     })
@@ -62,7 +62,7 @@ describe('a model whose service is slow', () => {
     await expect.poll(() => ended.error).toMatchObject({ code: 'model_unreachable', retryable: true })
   })
 
-  it('fails when no answer begins in time, although comments arrive', async () => {
+  it('a model whose service is slow fails when no answer begins in time, although comments arrive', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'write', text: ': processing\n\n' }, { do: 'stall' })
@@ -76,7 +76,7 @@ describe('a model whose service is slow', () => {
     await expect.poll(() => fake.abandoned).toBe(1)
   })
 
-  it('fails when the answer stalls or never ends', async () => {
+  it('a model whose service is slow fails when the answer stalls or never ends', async () => {
     const fake = await service()
     const time = new VirtualTime()
     const chat = chatWith(fake.baseUrl, time, { budgets: { idleMs: 3000, wholeMs: 5000 } })
@@ -99,7 +99,7 @@ describe('a model whose service is slow', () => {
     expect(await last).toMatchObject({ code: 'model_failed', retryable: false })
   })
 
-  it('does not keep the connection of an answer that was abandoned', async () => {
+  it('a model whose service is slow does not keep the connection of an answer that was abandoned', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'say', text: 'One' }, { do: 'stall' })
@@ -109,7 +109,7 @@ describe('a model whose service is slow', () => {
     await expect.poll(() => fake.abandoned).toBe(1)
   })
 
-  it('does not wait for the stream to close once the answer has finished', async () => {
+  it('a model whose service is slow does not wait for the stream to close once the answer has finished', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'say', text: 'Hi' }, { do: 'finish', reason: 'stop' }, { do: 'stall' })
@@ -123,7 +123,7 @@ describe('a model whose service is slow', () => {
 })
 
 describe('a model whose service answers with an error', () => {
-  it('reports the Retry-After time', async () => {
+  it('a model whose service answers with an error reports the Retry-After time', async () => {
     const fake = await service()
     fake.script({ do: 'turn-away', retryAfter: '7' })
     const error = await collect(chatWith(fake.baseUrl)).catch((thrown: unknown) => thrown)
@@ -131,7 +131,7 @@ describe('a model whose service answers with an error', () => {
     expect(retryAfterMs(error)).toBe(7000)
   })
 
-  it('reports the error at once, however long its body is', async () => {
+  it('a model whose service answers with an error reports the error at once, however long its body is', async () => {
     const server = createHttpServer((request, response) => {
       request.resume()
       response.writeHead(401, { 'content-type': 'application/json' }).write('{"error":')
@@ -148,7 +148,7 @@ describe('a model whose service answers with an error', () => {
     await expect.poll(() => ended.error).toMatchObject({ code: 'model_refused', retryable: false })
   })
 
-  it('never reveals the API key', async () => {
+  it('a model whose service answers with an error never reveals the API key', async () => {
     const fake = await service({ key: 'another' })
     const error = (await collect(chatWith(fake.baseUrl)).catch((thrown: unknown) => thrown)) as Error
     expect(error).toMatchObject({ code: 'model_refused' })
@@ -172,13 +172,16 @@ describe('a model whose service answers with an error', () => {
     ['a connection that breaks before an answer', { do: 'break-off' } as const, 'model_unreachable'],
     ['a stream that ends before the answer finishes', { do: 'end' } as const, 'model_unreachable'],
     ['an error in the stream', { do: 'fail', error: { message: 'x', code: 503 } } as const, 'model_busy'],
-  ])('reports the matching error code for %s', async (_name, step, code) => {
-    const fake = await service()
-    fake.script(step)
-    await expect(collect(chatWith(fake.baseUrl))).rejects.toMatchObject({ name: 'ParleyError', code })
-  })
+  ])(
+    'a model whose service answers with an error reports the matching error code for %s',
+    async (_name, step, code) => {
+      const fake = await service()
+      fake.script(step)
+      await expect(collect(chatWith(fake.baseUrl))).rejects.toMatchObject({ name: 'ParleyError', code })
+    },
+  )
 
-  it('reports why the service cannot be reached', async () => {
+  it('a model whose service answers with an error reports why the service cannot be reached', async () => {
     const fake = await service()
     const { baseUrl } = fake
     await fake.close()
@@ -194,7 +197,7 @@ describe('a model that is stopped', () => {
   it.each([
     ['before the first byte', [{ do: 'stall' } as const]],
     ['in the middle', [{ do: 'say', text: 'Once' } as const, { do: 'stall' } as const]],
-  ])('closes the request %s', async (_name, steps) => {
+  ])('a model that is stopped closes the request %s', async (_name, steps) => {
     const fake = await service()
     fake.script(...steps)
     const controller = new AbortController()
@@ -230,7 +233,7 @@ describe('a model and its connections', () => {
     expect(fake.connections).toBeLessThanOrEqual(2)
   })
 
-  it('reads a stream to its end to keep the connection, however late the end comes', async () => {
+  it('a model reads a stream to its end to keep the connection, however late the end comes', async () => {
     const fake = await service()
     const chat = chatWith(fake.baseUrl)
     for (let i = 0; i < 3; i++) {
@@ -248,7 +251,7 @@ describe('a model and its connections', () => {
     expect(fake.connections).toBeLessThanOrEqual(2)
   })
 
-  it('opens a new connection when the service closed the idle one', async () => {
+  it('a model opens a new connection when the service closed the idle one', async () => {
     const fake = await service()
     const chat = chatWith(fake.baseUrl)
     await collect(chat)
@@ -258,7 +261,7 @@ describe('a model and its connections', () => {
     expect(fake.brokenReused).toBe(1)
   })
 
-  it('accepts an answer that is not streamed', async () => {
+  it('a model accepts an answer that is not streamed', async () => {
     const fake = await service({ style: { whole: true } })
     fake.script(
       { do: 'say', text: 'One moment.' },
@@ -273,7 +276,7 @@ describe('a model and its connections', () => {
     expect(events.slice(-2).map(event => event.type)).toEqual(['usage', 'finished'])
   })
 
-  it('limits the output tokens under the parameter name that the service reads', async () => {
+  it('a model limits the output tokens under the parameter name that the service reads', async () => {
     const fake = await service()
     const request = { ...REQUEST, maxOutputTokens: 9 }
     for (const identityProvider of ['openai', 'ollama']) {
@@ -290,7 +293,7 @@ describe('a model and its connections', () => {
     expect(() => chatWith(baseUrl)).toThrow(expect.objectContaining({ code: 'model_misconfigured' }))
   })
 
-  it('refuses a key that no header can carry, without repeating it', () => {
+  it('a model refuses a key that no header can carry, without repeating it', () => {
     const make = () => chatWith('https://127.0.0.1/v1', systemTime, { apiKey: 'secret\r\nX: y' })
     expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining('secret') }))
   })

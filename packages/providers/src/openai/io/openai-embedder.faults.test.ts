@@ -29,7 +29,7 @@ const failed = (embedder: OpenAiEmbedder, signal = never) =>
   )
 
 describe('an embedder whose service is busy', () => {
-  it('retries after the Retry-After time and no sooner', async () => {
+  it('an embedder whose service is busy retries after the Retry-After time and no sooner', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'turn-away', retryAfter: '7' })
@@ -42,7 +42,7 @@ describe('an embedder whose service is busy', () => {
     expect(fake.requests).toHaveLength(2)
   })
 
-  it('retries with exponential backoff without Retry-After, and gives up within its budget', async () => {
+  it('an embedder whose service is busy retries with exponential backoff without Retry-After, and gives up within its budget', async () => {
     const fake = await service({ otherwise: [{ do: 'turn-away' }] })
     const time = new VirtualTime()
     const error = failed(embedderOf(fake, { retryMs: 3000 }, time))
@@ -54,14 +54,14 @@ describe('an embedder whose service is busy', () => {
     expect(fake.requests).toHaveLength(3)
   })
 
-  it('does not wait longer than its retry budget', async () => {
+  it('an embedder whose service is busy does not wait longer than its retry budget', async () => {
     const fake = await service()
     fake.script({ do: 'turn-away', retryAfter: '21' })
     expect(await failed(embedderOf(fake))).toMatchObject({ code: 'model_busy' })
     expect(fake.requests).toHaveLength(1)
   })
 
-  it('can be aborted while it waits for a retry', async () => {
+  it('an embedder whose service is busy can be aborted while it waits for a retry', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'turn-away', retryAfter: '7' })
@@ -80,11 +80,11 @@ describe('an embedder whose service sends invalid answers', () => {
     ['a vector that comes twice', { repeatsOne: true }],
     ['a vector with a value that is no number', { alwaysNumbers: true, writesNulls: true }],
     ['vectors of different lengths', { uneven: true }],
-  ])('refuses %s', async (_name, style) => {
+  ])('an embedder whose service sends invalid answers refuses %s', async (_name, style) => {
     expect(await failed(embedderOf(await service({ style })))).toMatchObject({ code: 'model_failed', retryable: true })
   })
 
-  it('refuses vectors of other dimensions than requested or expected', async () => {
+  it('an embedder whose service sends invalid answers refuses vectors of other dimensions than requested or expected', async () => {
     const fake = await service({ style: { dimensions: 4 } })
     expect(await embedderOf(fake, { dimensions: 16 }).embed(['Hello'], never)).toMatchObject([{ length: 16 }])
     const embedder = embedderOf(fake)
@@ -103,20 +103,23 @@ describe('an embedder whose service sends invalid answers', () => {
     ['an error document', '{"error":{"message":"x","type":"server_error"}}', 'model_failed'],
     ['invalid base64', '{"data":[{"index":0,"embedding":"abc"},{"index":1,"embedding":"%%%"}]}', 'model_failed'],
     ['an index out of range', '{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}', 'model_failed'],
-  ])('reports the matching error code for %s', async (_name, body, code) => {
-    const fake = await service()
-    fake.script({ do: 'answer', status: 200, body })
-    expect(await failed(embedderOf(fake))).toMatchObject({ name: 'ParleyError', code })
-  })
+  ])(
+    'an embedder whose service sends invalid answers reports the matching error code for %s',
+    async (_name, body, code) => {
+      const fake = await service()
+      fake.script({ do: 'answer', status: 200, body })
+      expect(await failed(embedderOf(fake))).toMatchObject({ name: 'ParleyError', code })
+    },
+  )
 })
 
 describe('an embedder and its service', () => {
-  it('reports a text that is too long', async () => {
+  it('an embedder reports a text that is too long', async () => {
     const embedder = embedderOf(await service())
     await expect(embedder.embed(['word '.repeat(70_000)], never)).rejects.toMatchObject({ code: 'prompt_too_long' })
   })
 
-  it('fails when no answer comes in time', async () => {
+  it('an embedder fails when no answer comes in time', async () => {
     const fake = await service()
     const time = new VirtualTime()
     fake.script({ do: 'stall' })
@@ -127,7 +130,7 @@ describe('an embedder and its service', () => {
     await expect.poll(() => fake.abandoned).toBe(1)
   })
 
-  it('splits many texts into batches', async () => {
+  it('an embedder splits many texts into batches', async () => {
     const fake = await service()
     await embedderOf(fake, { maxTexts: 2, maxCharacters: 10 }).embed(
       ['one', 'two', 'three', 'sixteen', '9 letters'],

@@ -81,7 +81,7 @@ async function passAfter(time: VirtualTime, isReady: () => boolean, ms: Ms): Pro
 }
 
 describe('OpenAI Realtime', () => {
-  it('gets mu-law in both directions, no turn detection, the voice and the expected words', async () => {
+  it('OpenAI Realtime gets mu-law in both directions, no turn detection, the voice and the expected words', async () => {
     const { service, ask } = await open({ voice: 'cedar' })
     service.script(...SAYS)
     expect(await ask().over).toBe(null)

@@ -74,7 +74,7 @@ async function open({ keywords = [], ...options }: Opened = {}) {
 }
 
 describe('a local Whisper server', () => {
-  it('gets each phrase as a recording, with language, model and expected words', async () => {
+  it('a local Whisper server gets each phrase as a recording, with language, model and expected words', async () => {
     const { server, write, silence, of, until } = await open({ keywords: ['Parley', 'Ms Ito'] })
     write(spoken)
     silence(1000)
@@ -94,7 +94,7 @@ describe('a local Whisper server', () => {
     })
   })
 
-  it('is asked for the words so far while the caller speaks', async () => {
+  it('a local Whisper server is asked for the words so far while the caller speaks', async () => {
     const { write, silence, of, until } = await open()
     const half = msToSamples(1400, NARROWBAND)
     write(spoken.subarray(0, half))
@@ -119,7 +119,7 @@ describe('a local Whisper server', () => {
     expect(words.at(-1)!.endSample).toBeLessThan(msToSamples(600, NARROWBAND) + spoken.length)
   })
 
-  it('gets no request for silence', async () => {
+  it('a local Whisper server gets no request for silence', async () => {
     const { server, silence, stream, of } = await open()
     silence(5000)
     stream.finalize()

@@ -43,11 +43,11 @@ describe('a name property that rules-1 fills from a conversation', () => {
     'Say your number, or your name if you are new here.|I am new here.',
     '|I am calling about my booking',
     '|',
-  ])('is left out after "%s"', line => {
+  ])('a name property that rules-1 fills from a conversation is left out after "%s"', line => {
     expect(read('en', [line], name)).toEqual({})
   })
 
-  it('is split into first and last name when the schema asks for parts', () => {
+  it('a name property that rules-1 fills from a conversation is split into first and last name when the schema asks for parts', () => {
     const parts = { first_name: text('First name'), last_name: text('Last name') }
     expect(read('en', ['|my name is Ada King Byron'], parts)).toEqual({ first_name: 'Ada', last_name: 'King Byron' })
   })
@@ -62,7 +62,7 @@ describe('a name property that rules-1 fills from a conversation', () => {
     expect(read('es', [line], { nombre: text('El nombre del cliente') })).toEqual({ nombre: expected })
   })
 
-  it('is not overwritten by later answers about other properties', () => {
+  it('a name property that rules-1 fills from a conversation is not overwritten by later answers about other properties', () => {
     const lines = ['What is your name?|Ada Byron', 'Which day suits you?|Tuesday', 'Shall I book it?|Yes please']
     expect(read('en', lines, { name: text('Name of the caller'), day: text('The day') })).toEqual({
       name: 'Ada Byron',
@@ -116,7 +116,7 @@ describe('the day and time properties that rules-1 fills from a conversation', (
     expect(read('en', ['Is Tuesday at 10:15 fine?|Yes'], when)).toEqual({ day: 'Tuesday', time: '10:15' })
   })
 
-  it('are left out after opening hours, working hours and courtesies', () => {
+  it('the day and time properties that rules-1 fills from a conversation are left out after opening hours, working hours and courtesies', () => {
     expect(read('en', ['We are open from eight to six.|ok thanks', '|a room please'], when)).toEqual({})
     expect(read('en', ['|I work from ten to five'], when)).toEqual({})
   })
@@ -127,7 +127,7 @@ describe('the day and time properties that rules-1 fills from a conversation', (
     })
   })
 
-  it('are ISO dates when the schema asks for dates, relative to the current day', () => {
+  it('the day and time properties that rules-1 fills from a conversation are ISO dates when the schema asks for dates, relative to the current day', () => {
     const date = { date: { type: 'string', format: 'date' } }
     const now = 'It is 2026-01-05, a Monday.'
     expect(read('en', ['|tomorrow'], date, now)).toEqual({ date: '2026-01-06' })
@@ -151,7 +151,7 @@ describe('the number properties that rules-1 fills from a conversation', () => {
     expect(read('en', [line], properties)).toEqual({ guests: expected })
   })
 
-  it('are left out when they exceed their bounds', () => {
+  it('the number properties that rules-1 fills from a conversation are left out when they exceed their bounds', () => {
     const guests = { guests: { type: 'integer', description: 'Number of guests', minimum: 1, maximum: 10 } }
     expect(read('en', ['How many guests?|eleven'], guests)).toEqual({})
     expect(read('en', ['How many degrees?|minus 3.5'], { degrees: { type: 'number' } })).toEqual({ degrees: -3.5 })
@@ -182,7 +182,7 @@ describe('the number properties that rules-1 fills from a conversation', () => {
     expect(read('en', [line], { email: text('E-mail') })).toEqual({ email: expected })
   })
 
-  it('are read from Spanish number words, phone numbers and e-mail addresses', () => {
+  it('the number properties that rules-1 fills from a conversation are read from Spanish number words, phone numbers and e-mail addresses', () => {
     expect(
       read('es', ['¿Cuántos son?|treinta y dos'], { personas: { type: 'integer', description: 'Cuántos son' } }),
     ).toEqual({ personas: 32 })
@@ -273,7 +273,7 @@ describe('the free text properties that rules-1 fills from a conversation', () =
     })
   })
 
-  it('may be called "__proto__" without changing the prototype of the result', () => {
+  it('the free text properties that rules-1 fills from a conversation may be called "__proto__" without changing the prototype of the result', () => {
     const values = read('en', ['|my name is Ada'], JSON.parse('{"__proto__":{"type":"string","description":"name"}}'))
     expect(Object.getPrototypeOf(values)).toBe(Object.prototype)
     expect(Object.keys(values as object)).toEqual(['__proto__'])

@@ -101,7 +101,7 @@ const request: fc.Arbitrary<GenerationRequest> = fc.record(
 )
 
 describe('rules-1 for arbitrary requests', () => {
-  it('finishes every answer, calls only offered tools, and decides the same each time', async () => {
+  it('rules-1 finishes every answer, calls only offered tools, and decides the same each time', async () => {
     await fc.assert(
       fc.asyncProperty(request, async generated => {
         const events = []
@@ -117,7 +117,7 @@ describe('rules-1 for arbitrary requests', () => {
     )
   })
 
-  it('fills in only values that fit the schema', () => {
+  it('rules-1 fills in only values that fit the schema', () => {
     fc.assert(
       fc.property(
         fc.array(message, { minLength: 1, maxLength: 8 }),
@@ -150,7 +150,7 @@ describe('rules-1 for arbitrary requests', () => {
     ['questions', 'what? '.repeat(40_000)],
     ['commas', ', and ask '.repeat(20_000)],
     ['negations', 'not or '.repeat(30_000)],
-  ])('stays within its processor time for endless %s', (_name, endless) => {
+  ])('rules-1 stays within its processor time for endless %s', (_name, endless) => {
     // Processor time: the machine may be busy with other tests.
     const before = process.cpuUsage()
     const properties = Object.fromEntries(

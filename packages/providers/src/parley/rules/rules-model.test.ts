@@ -56,7 +56,7 @@ describe('the speech of rules-1', () => {
   const ask = 'Ask which room they want.'
   const question = 'Which room do you want?'
 
-  it('speaks the instruction when the step begins', async () => {
+  it('rules-1 speaks the instruction when the step begins', async () => {
     expect(await answerTo(reply('enter', ask, []))).toBe(question)
     expect(await answerTo(reply('enter', '', []))).toBe('How can I help you?')
     expect(await answerTo(reply('during_execution', '', []))).toBe('One moment, please.')
@@ -65,7 +65,7 @@ describe('the speech of rules-1', () => {
     )
   })
 
-  it('repeats the question when the answer was not understood', async () => {
+  it('rules-1 repeats the question when the answer was not understood', async () => {
     const messages = [agent(question), caller('purple elephants')]
     expect(await answerTo(reply('user_turn', ask, messages))).toBe(`I am sorry, I did not get that. ${question}`)
     expect(await answerTo(reply('user_turn', ask, [agent(question), caller('[unintelligible]')]))).toBe(
@@ -75,17 +75,17 @@ describe('the speech of rules-1', () => {
     expect(await answerTo(reply('stuck', '', []))).toBe('I am sorry, I did not get that. Could you say it again?')
   })
 
-  it('speaks the instruction first when the agent has not spoken it yet', async () => {
+  it('rules-1 speaks the instruction first when the agent has not spoken it yet', async () => {
     expect(await answerTo(reply('user_turn', ask, [caller('hello?')]))).toBe(question)
   })
 
-  it('repeats the question on request and after a thank-you', async () => {
+  it('rules-1 repeats the question on request and after a thank-you', async () => {
     const after = (said: string) => answerTo(reply('user_turn', ask, [agent(question), caller(said)]))
     expect(await after('Sorry, could you repeat that?')).toBe(question)
     expect(await after('Thank you!')).toBe(`You are welcome. ${question}`)
   })
 
-  it('asks a silent caller whether they are still there', async () => {
+  it('rules-1 asks a silent caller whether they are still there', async () => {
     expect(await answerTo(reply('reminder', ask, [agent(question)]))).toBe(`Are you still there? ${question}`)
     expect(await answerTo(reply('reminder', 'Pregunta el nombre.', [], { language: 'es' }))).toBe(
       '¿Sigue ahí? ¿Me puede decir el nombre?',
@@ -103,7 +103,7 @@ describe('the speech of rules-1', () => {
     ['Room 12', 'Room 12. Which room do you want?'],
     [`{"message":"Cut here","rooms":["${'a'.repeat(50_000)}`, 'Cut here. Which room do you want?'],
     ['[]', 'That is done. Which room do you want?'],
-  ])('speaks the result of a tool: %.60s', async (content, speech) => {
+  ])('rules-1 speaks the result of a tool: %.60s', async (content, speech) => {
     const calls = [{ id: 'c', name: 'rooms', argumentsText: '{}' }]
     const messages: ChatMessage[] = [
       caller('any rooms?'),
@@ -117,7 +117,7 @@ describe('the speech of rules-1', () => {
 describe('the transitions that rules-1 takes', () => {
   const conditions = ['The caller agrees', 'The caller declines']
 
-  it('calls the transition whose condition holds, without text', async () => {
+  it('rules-1 calls the transition whose condition holds, without text', async () => {
     const messages = [agent('Shall I?'), caller('No, thanks')]
     expect(await answerTo(reply('user_turn', 'Ask.', messages, { conditions }))).toEqual(['go_2', {}])
     const events = await collect(reply('user_turn', 'Ask.', messages, { conditions }))
@@ -131,7 +131,7 @@ describe('the transitions that rules-1 takes', () => {
     expect(events.at(-1)).toEqual({ type: 'finished', reason: 'tool-calls' })
   })
 
-  it('takes no transition for a turn without words, nor for a turn that was already answered', async () => {
+  it('rules-1 takes no transition for a turn without words, nor for a turn that was already answered', async () => {
     const blank = reply('user_turn', 'Ask.', [caller('yes'), agent('Could you tell me?'), caller('[unintelligible]')], {
       conditions,
     })
@@ -156,7 +156,7 @@ describe('the transitions that rules-1 takes', () => {
     expect(await decide([], ...conditions)).toBe('')
   })
 
-  it('judges a tool result by conditions about the tool, not by conditions about the caller', async () => {
+  it('rules-1 judges a tool result by conditions about the tool, not by conditions about the caller', async () => {
     const after = (content: string): ChatMessage[] => [
       caller('book it'),
       { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'book', argumentsText: '{}' }] },
@@ -188,7 +188,7 @@ describe('the tools that rules-1 calls', () => {
   const instruction = 'Help with orders. Ask what they need.'
   const question = 'Could you tell me the order number?'
 
-  it('calls the tool that the caller asks for, with its arguments', async () => {
+  it('rules-1 calls the tool that the caller asks for, with its arguments', async () => {
     const messages = [agent('What do you need?'), caller('What is the status of my order? The number is 1042.')]
     expect(await answerTo(reply('user_turn', instruction, messages, { tools }))).toEqual([
       'order_status',
@@ -196,7 +196,7 @@ describe('the tools that rules-1 calls', () => {
     ])
   })
 
-  it('asks for a missing argument, and calls the tool when the caller gives it', async () => {
+  it('rules-1 asks for a missing argument, and calls the tool when the caller gives it', async () => {
     const first = [agent('What do you need?'), caller('What is the status of my order?')]
     expect(await answerTo(reply('user_turn', instruction, first, { tools }))).toBe(question)
     const then = [...first, agent(question), caller('1042')]
@@ -206,7 +206,7 @@ describe('the tools that rules-1 calls', () => {
     ])
   })
 
-  it('does not call a tool twice for one turn', async () => {
+  it('rules-1 does not call a tool twice for one turn', async () => {
     const made = { id: 'c', name: 'order_status', argumentsText: '{"order_number":"1042"}' }
     const messages: ChatMessage[] = [
       caller('What is the status of order number 1042?'),
@@ -220,7 +220,7 @@ describe('the tools that rules-1 calls', () => {
     )
   })
 
-  it('ends the call when the caller says goodbye, and calls no tool for unrelated words', async () => {
+  it('rules-1 ends the call when the caller says goodbye, and calls no tool for unrelated words', async () => {
     const after = (said: string) => answerTo(reply('user_turn', instruction, [agent('Yes?'), caller(said)], { tools }))
     expect(await after('Goodbye!')).toEqual(['end_call', {}])
     expect(await after('purple elephants')).toEqual(expect.any(String))
@@ -248,7 +248,7 @@ describe('the digits and transfer destinations of rules-1', () => {
     ['Reach the billing department', 'For sales, press 1. For billing, press 2.', '2'],
     ['Get to support', 'Press 1 for sales, 2 for support, or 3 for anything else.', '2'],
     ['Enter 4711#', 'Please enter your code.', '4711#'],
-  ])('presses the key of a phone menu that reaches the goal: %s', async (prompt, menu, digits) => {
+  ])('rules-1 presses the key of a phone menu that reaches the goal: %s', async (prompt, menu, digits) => {
     expect(await filling('digits', prompt, [caller(menu)])).toEqual(['fill', { digits }])
   })
 
@@ -256,11 +256,11 @@ describe('the digits and transfer destinations of rules-1', () => {
     ['Transfer to +1 202 555 0100.', 'anything', '+12025550100'],
     ['Sales: +12025550101. Support: +12025550102', 'I need support', '+12025550102'],
     ['Sales is sip:sales@example.com, repairs is sip:fix@example.com.', 'a repair please', 'sip:fix@example.com'],
-  ])('transfers to the destination that fits the caller: %s', async (prompt, said, destination) => {
+  ])('rules-1 transfers to the destination that fits the caller: %s', async (prompt, said, destination) => {
     expect(await filling('transfer_destination', prompt, [caller(said)])).toEqual(['fill', { destination }])
   })
 
-  it('calls no tool that the request does not offer', async () => {
+  it('rules-1 calls no tool that the request does not offer', async () => {
     const brief: GenerationBrief = { purpose: 'variables', language: 'en', prompt: '', tool: 'keep' }
     expect(await answerTo({ messages: [caller('hello')], brief })).toBe('')
   })
@@ -281,7 +281,7 @@ describe('an answer of rules-1', () => {
     expect(await collect(request)).toEqual(events)
   })
 
-  it('takes the configured time to the first token and between tokens', async () => {
+  it('an answer of rules-1 takes the configured time to the first token and between tokens', async () => {
     const time = new VirtualTime()
     const model = new RulesModel({ time, firstTokenMs: 300, tokenMs: 50 })
     const came: number[] = []
@@ -297,7 +297,7 @@ describe('an answer of rules-1', () => {
     expect(came).toEqual([300, 350, 400])
   })
 
-  it('stops at once when it is aborted, without an error or a timer', async () => {
+  it('an answer of rules-1 stops at once when it is aborted, without an error or a timer', async () => {
     const time = new VirtualTime()
     const model = new RulesModel({ time, firstTokenMs: 1000 })
     const controller = new AbortController()
@@ -317,7 +317,7 @@ describe('an answer of rules-1', () => {
     expect(await collect(request, new RulesModel(), AbortSignal.abort())).toEqual([])
   })
 
-  it('fails after the model is closed', async () => {
+  it('an answer of rules-1 fails after the model is closed', async () => {
     const model = new RulesModel()
     expect(model.identity).toEqual({ provider: 'parley', model: 'rules-1' })
     expect(await model.readiness()).toBeNull()

@@ -85,7 +85,7 @@ describe.each([
     ['2 % of packets lost', { loss: 0.02 }, 0.05],
     ['noise 20 dB below the speech', { noiseBelowDb: 20 }, 0.05],
     ['2 % of packets lost and noise 20 dB below', { loss: 0.02, noiseBelowDb: 20 }, 0.05],
-  ])('is recognised with %s', async (_name, conditions, maxErrorRate) => {
+  ])('simulated speech is recognised with %s', async (_name, conditions, maxErrorRate) => {
     const spoken: string[] = []
     const audio = await say(shared, TEXT[language]!, language, spoken)
     expect(spoken).toEqual(TEXT[language]!.split(/\s+/))
@@ -101,7 +101,7 @@ describe.each([
 })
 
 describe('the simulated recogniser', () => {
-  it('loses the words whose audio is damaged, and only those', async () => {
+  it('the simulated recogniser loses the words whose audio is damaged, and only those', async () => {
     const audio = await say(shared, 'The garden is behind the house.')
     const [final] = recognise(audio).filter(event => event.type === 'final')
     const behind = final!.words[3]!
@@ -124,7 +124,7 @@ describe('the simulated recogniser', () => {
     }
   })
 
-  it('reports speech without coded words as unintelligible', async () => {
+  it('the simulated recogniser reports speech without coded words as unintelligible', async () => {
     const person = new LocalFlite()
     const audio = await say(person, 'Is anybody there?')
     await person.close()
@@ -137,7 +137,7 @@ describe('the simulated recogniser', () => {
     }
   })
 
-  it('reports nothing for silence and for noise', () => {
+  it('the simulated recogniser reports nothing for silence and for noise', () => {
     const random = new SeededRandom(2)
     const noise = Int16Array.from(random.bytes(160_000), byte => 8 * (byte - 128))
     expect(recognise(noise)).toEqual([])
@@ -175,7 +175,7 @@ describe('the simulated voice', () => {
     await voice.close()
   })
 
-  it('reports when each word begins', async () => {
+  it('the simulated voice reports when each word begins', async () => {
     const starts: number[] = []
     const request = { text: 'One two three. Four five.', language: 'en' }
     for await (const { words } of shared.synthesize(request, new AbortController().signal)) {

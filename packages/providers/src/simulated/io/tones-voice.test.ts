@@ -39,7 +39,7 @@ async function spoken(tones: TonesVoice, text: string): Promise<number> {
 }
 
 describe('the simulated voice that prepares the texts of an agent', () => {
-  it('speaks the sentence of a call before all texts that still wait to be prepared', async () => {
+  it('the simulated voice that prepares the texts of an agent speaks the sentence of a call before all texts that still wait to be prepared', async () => {
     const { tones, asked, complete } = slowSpeaker()
     tones.warm({ language: 'en', texts: ['Number one.', 'Number two.', 'Number three.'] })
     const call = spoken(tones, 'Hello.')
@@ -52,7 +52,7 @@ describe('the simulated voice that prepares the texts of an agent', () => {
     await expect.poll(() => asked).toEqual(['Number one.', 'Hello.', 'Number two.', 'Number three.'])
   })
 
-  it('speaks a text at once that a call needs while it waits to be prepared, and prepares it no second time', async () => {
+  it('the simulated voice that prepares the texts of an agent speaks a text at once that a call needs while it waits to be prepared, and prepares it no second time', async () => {
     const { tones, asked, complete } = slowSpeaker()
     tones.warm({ language: 'en', texts: ['Number one.', 'Number two.', 'Number three.'] })
     const call = spoken(tones, 'Number three.')

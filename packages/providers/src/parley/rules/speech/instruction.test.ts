@@ -47,7 +47,7 @@ describe('the speech for an instruction', () => {
     'Wait for the answer.',
     '   ',
     '???',
-  ])('is empty for "%s"', instruction => {
+  ])('the speech for an instruction is empty for "%s"', instruction => {
     expect(english(instruction)).toBe('')
   })
 
@@ -69,13 +69,13 @@ describe('the speech for an instruction', () => {
     expect(spanish(instruction)).toBe(speech)
   })
 
-  it('lists its questions', () => {
+  it('the speech for an instruction lists its questions', () => {
     expect(speechOf('Say hello. Ask for the name.', 'en').questions).toEqual(['Could you tell me the name?'])
     expect(questionsIn('It is ten. Shall I book it? Press 1.')).toEqual(['Shall I book it?'])
     expect(questionsIn('Bien. ¿Lo pido?')).toEqual(['¿Lo pido?'])
   })
 
-  it('is in the language of the instruction', () => {
+  it('the speech for an instruction is in the language of the instruction', () => {
     expect(speechOf('Pregunta qué habitación quiere.', 'en').sentences).toEqual(['¿Qué habitación quiere?'])
     expect(speechOf('Ask which room they want.', 'es').sentences).toEqual(['Which room do you want?'])
   })

@@ -135,6 +135,10 @@ async function killPeers(
   browsers: Browsers,
   calls: { readonly runs: readonly string[]; readonly phones: readonly string[]; readonly phoneMs: number },
 ) {
+  const early = await harness.rows<{ detail: string | null }>(
+    "select outcome ->> 'detail' as detail from parley.runs where run_id = any($1) and ended_at is not null",
+    [calls.runs],
+  )
   const killedAt = performance.now()
   process.kill(peerProcessOf(harness.engine.pid!), 'SIGKILL')
   const webRuns = () =>
@@ -168,7 +172,7 @@ async function killPeers(
     outcomes: Object.fromEntries([...Map.groupBy(outcomes, name => name)].map(([name, rows]) => [name, rows.length])),
     faults: [
       ...faultsOfKill(
-        { outcomes, kinds, interrupted: gaps.length },
+        { outcomes, kinds, interrupted: gaps.length, early: early.map(({ detail }) => detail ?? 'no detail') },
         { web: calls.runs.length, phone: calls.phones.length },
       ),
       ...next.faults,

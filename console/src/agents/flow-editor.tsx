@@ -175,7 +175,7 @@ function useCanvas(
       edgesOf(node).flatMap((out): CanvasEdge[] => {
         const target = out.edge.destination_node_id
         if (target === null || !ids.has(target)) return []
-        const label = conditionText(out)
+        const label = conditionText(out, word)
         return [
           {
             id: `${node.id} ${out.slot} ${out.edge.id}`,

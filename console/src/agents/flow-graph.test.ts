@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { type Catalogue, en } from '../i18n/en.ts'
+import { es } from '../i18n/es.ts'
 import { conditionText, edgesOf, type FlowNode, firstViewport, freeId, layout } from './flow-graph.ts'
 
 const prompt = (id: string, to: string | null) => ({
@@ -20,7 +22,10 @@ it('the edges of a node come from its list and from its single slots', () => {
   ])
 })
 
-it('equations are shown as text', () => {
+const wordsOf = (catalogue: Catalogue) => (group: string, value: string) =>
+  (catalogue as Readonly<Record<string, string>>)[`${group}.${value}`] ?? value
+
+it('equations are shown in the words of the page', () => {
   const edge = {
     id: 'e',
     transition_condition: {
@@ -33,7 +38,9 @@ it('equations are shown as text', () => {
     },
     destination_node_id: null,
   }
-  expect(conditionText({ slot: 'edges', edge })).toBe('{{day}} == Monday or {{name}} exists')
+  expect(conditionText({ slot: 'edges', edge }, wordsOf(en))).toBe('{{day}} is Monday or {{name}} is known')
+  expect(conditionText({ slot: 'edges', edge }, wordsOf(es))).toBe('{{day}} es Monday o {{name}} se conoce')
+  expect(conditionText({ slot: 'else_edge', edge }, wordsOf(es))).toBe('si no')
 })
 
 it('nodes without positions stand in columns by their distance from the start', () => {

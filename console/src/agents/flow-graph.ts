@@ -49,14 +49,16 @@ export function edgesOf(node: FlowNode): readonly NodeEdge[] {
   })
 }
 
-/** The condition of an edge in one line. */
-export function conditionText({ slot, edge }: NodeEdge): string {
+/** The condition of an edge in one line. `word`: the words of the page's language; unknown operators stay as they are. */
+export function conditionText({ slot, edge }: NodeEdge, word: (group: string, value: string) => string): string {
   const condition = edge.transition_condition
   if (condition.type === 'prompt') return condition.prompt
-  if (slot === 'else_edge') return 'else'
+  if (slot === 'else_edge') return word('condition', 'else')
   return condition.equations
-    .map(({ left, operator, right }) => [left, operator, right].filter(part => part !== undefined).join(' '))
-    .join(condition.operator === '||' ? ' or ' : ' and ')
+    .map(({ left, operator, right }) =>
+      [left, word('operator', operator), right].filter(part => part !== undefined).join(' '),
+    )
+    .join(` ${word('condition', condition.operator === '||' ? 'or' : 'and')} `)
 }
 
 /** What the agent says or does in a node, as far as the node has an instruction. */

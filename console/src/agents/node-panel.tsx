@@ -130,7 +130,7 @@ interface EdgeFormProps {
 function EdgeForm({ open, place, out, nodes }: EdgeFormProps) {
   const { text, word } = useTexts()
   const { edge, slot } = out
-  const [condition, setCondition] = useState(conditionText(out))
+  const [condition, setCondition] = useState(conditionText(out, word))
   const isPrompt = edge.transition_condition.type === 'prompt'
   const put = (changed: Partial<Pick<typeof edge, 'destination_node_id' | 'transition_condition'>>) =>
     open.edit([{ type: 'flow.edge.put', ...place, slot, edge: { ...edge, ...changed } as never }])
@@ -143,7 +143,7 @@ function EdgeForm({ open, place, out, nodes }: EdgeFormProps) {
         maxLength={4096}
         onChange={event => setCondition(event.target.value)}
         onBlur={() => {
-          if (isPrompt && condition !== '' && condition !== conditionText(out))
+          if (isPrompt && condition !== '' && condition !== conditionText(out, word))
             put({ transition_condition: { type: 'prompt', prompt: condition } })
         }}
       />

@@ -4,15 +4,17 @@ import { GateForm } from '../release/gate-form.tsx'
 import { SelectField, TextArea, TextField } from '../ui/fields.tsx'
 import { FormActions } from '../ui/form-actions.tsx'
 import { Section } from '../ui/parts.tsx'
-import { shownValue } from './draft-diff.ts'
-import { SETTING_NAMES } from './setting-names.ts'
+import { type EditedSetting, SETTING_KINDS, valueIn } from './setting-kinds.ts'
 import type { Edits, OpenDraft } from './use-draft.ts'
+import { ValueField } from './value-field.tsx'
 
-/** Name, prompt, release gate and settings of the draft. Most settings are JSON values, as the API documents them. */
+const SETTING_NAMES = Object.keys(SETTING_KINDS) as EditedSetting[]
+
+/** Name, prompt, release gate and settings of the draft. */
 export function SettingsTab({ open }: { readonly open: OpenDraft }) {
   const { text } = useTexts()
   const { draft, edit } = open
-  const isSet = (name: (typeof SETTING_NAMES)[number]) => draft.settings[name] !== undefined
+  const isSet = (name: EditedSetting) => draft.settings[name] !== undefined
   const [set, unset] = [SETTING_NAMES.filter(isSet), SETTING_NAMES.filter(name => !isSet(name))]
   const save = (make: (form: FormData) => Edits) => (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -64,29 +66,32 @@ export function SettingsTab({ open }: { readonly open: OpenDraft }) {
   )
 }
 
-type SettingName = (typeof SETTING_NAMES)[number]
-
 interface SettingProps {
   /** Null: one of `choices`, which are not set yet. */
-  readonly name: SettingName | null
-  readonly choices?: readonly SettingName[]
+  readonly name: EditedSetting | null
+  readonly choices?: readonly EditedSetting[]
   readonly value: unknown
   readonly open: OpenDraft
 }
 
 function SettingForm({ name, choices = [], value, open }: SettingProps) {
   const { text, language } = useTexts()
-  const [fault, setFault] = useState(false)
+  const sorted = choices
+    .map(choice => [choice, text(`setting.${choice}`)] as const)
+    .toSorted(([, one], [, other]) => one.localeCompare(other, language))
+  const [chosen, setChosen] = useState(sorted[0]?.[0])
+  const [fault, setFault] = useState<'settings.notJson' | 'settings.empty' | null>(null)
+  const setting = name ?? chosen!
+  const kind = SETTING_KINDS[setting]
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
-    const setting = name ?? String(form.get('name'))
     try {
-      const values = { [setting]: JSON.parse(String(form.get('value'))) }
-      setFault(false)
-      open.edit([{ type: 'agent.settings', values }])
+      const typed = valueIn(kind, 'value', field => form.getAll(field).map(String))
+      setFault(typed === undefined ? 'settings.empty' : null)
+      if (typed !== undefined) open.edit([{ type: 'agent.settings', values: { [setting]: typed } }])
     } catch {
-      setFault(true)
+      setFault('settings.notJson')
     }
   }
   return (
@@ -94,25 +99,26 @@ function SettingForm({ name, choices = [], value, open }: SettingProps) {
       {name === null && (
         <SelectField
           label={text('settings.name')}
-          name="name"
-          choices={choices
-            .map(choice => [choice, text(`setting.${choice}`)] as const)
-            .toSorted(([, one], [, other]) => one.localeCompare(other, language))}
+          value={setting}
+          onChange={event => setChosen(event.target.value as EditedSetting)}
+          choices={sorted}
         />
       )}
-      <TextField
-        label={text(name === null ? 'settings.value' : `setting.${name}`)}
-        name="value"
-        required
-        className="code"
-        defaultValue={
-          name === null
-            ? ''
-            : shownValue(typeof value === 'string' ? JSON.stringify(value) : value).replace(/\n\s*/g, ' ')
-        }
-        aria-invalid={fault}
-        {...(fault ? { hint: text('settings.notJson') } : name !== null && { hint: name })}
-      />
+      <div>
+        <ValueField
+          key={setting}
+          kind={kind}
+          label={text(name === null ? 'settings.value' : `setting.${name}`)}
+          name="value"
+          value={value}
+          isFaulty={fault !== null}
+        />
+        {fault !== null && (
+          <p className="fault" role="alert">
+            {text(fault)}
+          </p>
+        )}
+      </div>
       <div className="setting-actions">
         <button type="submit" className="button small" disabled={open.isSaving}>
           {text(name === null ? 'settings.add' : 'action.save')}

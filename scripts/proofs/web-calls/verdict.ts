@@ -27,11 +27,13 @@ interface AfterKill {
   readonly kinds: readonly (string | null)[]
   /** Phone calls that had a second without packets. */
   readonly interrupted: number
+  /** Why web calls ended before the process was killed, one detail each. */
+  readonly early: readonly string[]
 }
 
 /** What is wrong after the process of peer connections was killed; empty: web calls ended honestly and phone calls were unharmed. */
 export function faultsOfKill(
-  { outcomes, kinds, interrupted }: AfterKill,
+  { outcomes, kinds, interrupted, early }: AfterKill,
   calls: { readonly web: number; readonly phone: number },
 ): readonly string[] {
   const honest = outcomes.filter(outcome => outcome === 'failed/error').length
@@ -41,6 +43,9 @@ export function faultsOfKill(
     ...(unharmed === calls.phone
       ? []
       : [`${unharmed} of ${calls.phone} phone calls went on to their end: ${kinds.join(', ')}`]),
+    ...(early.length === 0
+      ? []
+      : [`${early.length} web calls ended before the kill: ${[...new Set(early)].join('; ')}`]),
     ...(interrupted === 0 ? [] : [`${interrupted} phone calls had a second without packets`]),
   ]
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { faultsOf, faultsOfKill } from './web-calls/verdict.ts'
 
 const measured = { connected: 100, fewest_packets: 900, most_missing: 3, fewest_turns: 2 }
-const ended = { outcomes: ['failed/error', 'failed/error'], kinds: ['caller_hung_up'], interrupted: 0 }
+const ended = { outcomes: ['failed/error', 'failed/error'], kinds: ['caller_hung_up'], interrupted: 0, early: [] as string[] }
 
 describe('the proof of many web calls', () => {
   it('the proof of many web calls passes calls that are all whole', () => {
@@ -32,6 +32,7 @@ describe('the proof of many web calls', () => {
     ],
     ['a web call that has not ended', { outcomes: ['failed/error', 'running/null'] }, /^1 of 2 web calls failed/],
     ['a phone call that failed as well', { kinds: ['error'] }, /^0 of 1 phone calls went on to their end: error$/],
+    ['web calls that were over before it', { early: ['lost', 'lost'] }, /^2 web calls ended before the kill: lost$/],
     ['a phone call that was silent for a second', { interrupted: 1 }, /^1 phone calls had a second without/],
   ])('the proof of many web calls reports %s after the kill', (_, planted, fault) => {
     expect(faultsOfKill({ ...ended, ...planted }, { web: 2, phone: 1 })).toEqual([expect.stringMatching(fault)])

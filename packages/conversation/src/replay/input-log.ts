@@ -30,7 +30,8 @@ export interface InputLogHeader {
 }
 
 /**
- * One line of a log. An input has its kind, the microseconds since the input before it, flags, and its value. Between two inputs stand
+ * One line of a log. An input has its kind, the microseconds since the input before it, flags, and its value: of a timer its deadline, or
+ * `[deadline, before]` where `before` others of that deadline were armed before it and fire later. Between two inputs stand
  * what was read (`?`), requests to services (`!`) and digests of decisions (`=`: all, what can be noticed, and the samples of the audio that was sent), in the
  * order in which they happened.
  */

@@ -1,4 +1,4 @@
-import { type Ms, type Random, SeededRandom, type Time, type UnixMs } from '@parley/kernel'
+import { type Ms, type Random, SeededRandom, type Time, type Timer, type UnixMs } from '@parley/kernel'
 import type { TimelineFact } from '../timeline.ts'
 import { audioWith, decisionsWith, digestOf, FINALIZED, type InputLogWriter, JOINED, NESTED } from './input-log.ts'
 import type { Inputs, LoggedRequest, Place } from './inputs.ts'
@@ -28,6 +28,8 @@ export class InputRecorder implements Inputs {
   readonly #log: InputLogWriter
   readonly #base: Time
   readonly #start: Ms
+  /** In the order of their arming. */
+  readonly #timers = new Set<{ readonly deadline: Ms }>()
   #now: Ms
   #depth = 0
   #place = 0
@@ -49,7 +51,28 @@ export class InputRecorder implements Inputs {
     this.wallClock = () => startedAt + Math.round(this.#now - startedAtMs)
     this.time = {
       now: () => this.#now,
-      at: (deadline, callback) => time.at(deadline, () => this.#enter('timer', deadline, callback, deadline)),
+      at: (deadline, callback) => this.#arm(time, deadline, callback),
+    }
+  }
+
+  /** A clock may fire timers of one deadline in another order than that of their arming: the log then says which one it was. */
+  #arm(time: Time, deadline: Ms, callback: () => void): Timer {
+    const armed = { deadline }
+    this.#timers.add(armed)
+    const timer = time.at(deadline, () => {
+      let before = 0
+      for (const other of this.#timers) {
+        if (other === armed) break
+        if (other.deadline === deadline) before++
+      }
+      this.#timers.delete(armed)
+      this.#enter('timer', before === 0 ? deadline : [deadline, before], callback, deadline)
+    })
+    return {
+      cancel: () => {
+        this.#timers.delete(armed)
+        timer.cancel()
+      },
     }
   }
 

@@ -101,7 +101,7 @@ export class InputReplay implements Inputs {
     let requests = 0
     this.#requestIds = log.lines.map(line => (line[0] === '!' ? ++requests : requests))
     this.#recordedTimers = new Set(
-      log.lines.flatMap(line => (line[0] === '>' && line[1] === 'timer' ? [line[4] as Ms] : [])),
+      log.lines.flatMap(line => (line[0] === '>' && line[1] === 'timer' ? [firedTimer(line[4]).deadline] : [])),
     )
     this.#options = options
     this.#now = startedAtMs
@@ -246,7 +246,7 @@ export class InputReplay implements Inputs {
   #deliver([, kind, passed, , value]: Extract<LogLine, { 0: '>' }>): void {
     this.#recordedNow = later(this.#recordedNow, passed)
     this.#now = Math.max(this.#now, this.#recordedNow)
-    if (kind === 'timer') return this.#fire(value as Ms)
+    if (kind === 'timer') return this.#fire(firedTimer(value))
     this.#checkTimers()
     if (kind === 'answer' || kind === 'progress') return this.#answer(kind, value as readonly [number, ...unknown[]])
     const handle = this.#handlers.get(kind)
@@ -254,8 +254,9 @@ export class InputReplay implements Inputs {
     else handle(value as never)
   }
 
-  #fire(deadline: Ms): void {
-    const timer = [...this.#timers].find(armed => armed.deadline === deadline) ?? this.#timerInPlaceOf(deadline)
+  #fire({ deadline, before }: ReturnType<typeof firedTimer>): void {
+    const together = [...this.#timers].filter(armed => armed.deadline === deadline)
+    const timer = together[before] ?? together[0] ?? this.#timerInPlaceOf(deadline)
     if (timer !== undefined) {
       this.#timers.delete(timer)
       this.#now = Math.max(this.#now, timer.deadline)
@@ -384,6 +385,12 @@ export class InputReplay implements Inputs {
       await new Promise(resolve => setImmediate(resolve))
     } while (this.#work.size > 0)
   }
+}
+
+/** The timer that a log says has fired: its deadline, and how many others of that deadline were armed before it and had not fired. */
+function firedTimer(value: unknown): { readonly deadline: Ms; readonly before: number } {
+  const [deadline, before] = Array.isArray(value) ? (value as [Ms, number]) : [value as Ms, 0]
+  return { deadline, before }
 }
 
 /** Delivers an answer, the end of the answers or a failure to the reader of the stream. */

@@ -2,8 +2,10 @@ import { WIDEBAND } from '@parley/kernel'
 import type { AudioCodec, AudioDecoder, AudioEncoder } from './audio-codec.ts'
 import { Libopus, type OpusDecoderState, type OpusEncoderState, type OpusSettings } from './libopus.ts'
 
-/** Wideband speech in mono (RFC 7587 section 3.1.1: 16 to 20 kbit/s), with room for the redundancy of in-band FEC and for the low complexity. */
+/** Wideband speech in mono (RFC 7587 section 3.1.1: 16 to 20 kbit/s), with room for the low complexity. */
 const BITRATE = 28_000
+/** libopus takes the redundancy of in-band FEC out of the bit rate: without more of it the sound itself gets worse. */
+const BITRATE_WITH_REDUNDANCY = 40_000
 /** RFC 7587 section 6.1: the lowest value of `maxaveragebitrate`. */
 const LEAST_BITRATE = 6000
 /** OPUS_BANDWIDTH_NARROWBAND (opus_defines.h): for a peer that plays no sound above 4 kHz. */
@@ -47,6 +49,8 @@ export const OPUS: AudioCodec<'OPUS'> = {
 
 class OpusEncoder implements AudioEncoder {
   readonly #settings: OpusSettings
+  /** Of the peer, bit/s; below the least of RFC 7587 it limits nothing. */
+  readonly #mostBitrate: number
   #state: OpusEncoderState | null = null
   #lossPercent = EXPECTED_LOSS_PERCENT
   /** Packets of silence since the last sound. */
@@ -55,7 +59,10 @@ class OpusEncoder implements AudioEncoder {
   #toc = 0
 
   constructor(peerFmtp: string | null) {
-    this.#settings = settingsFor(parametersOf(peerFmtp))
+    const peer = parametersOf(peerFmtp)
+    const most = Number(peer.get('maxaveragebitrate') ?? Number.POSITIVE_INFINITY)
+    this.#mostBitrate = most >= LEAST_BITRATE ? Math.floor(most) : Number.POSITIVE_INFINITY
+    this.#settings = settingsFor(peer, this.#mostBitrate)
     this.#ready()
   }
 
@@ -84,7 +91,9 @@ class OpusEncoder implements AudioEncoder {
     const percent = Math.round(Math.max(100 * share, LOSS_MEMORY * this.#lossPercent - 0.5))
     if (percent === this.#lossPercent) return
     this.#lossPercent = percent
-    this.#ready()?.set('lossPercent', percent)
+    const state = this.#ready()
+    state?.set('lossPercent', percent)
+    state?.set('bitrate', Math.min(bitrateFor(percent), this.#mostBitrate))
   }
 
   /** Null until the library is loaded. */
@@ -130,18 +139,23 @@ function library(): Libopus | null {
 }
 
 /** Settings of an encoder for a peer with these parameters (RFC 7587 section 6.1); by default it uses no FEC and wants no DTX. */
-function settingsFor(peer: ReadonlyMap<string, string>): OpusSettings {
+function settingsFor(peer: ReadonlyMap<string, string>, mostBitrate: number): OpusSettings {
   const usesFec = peer.get('useinbandfec') === '1'
-  const most = Number(peer.get('maxaveragebitrate') ?? BITRATE)
+  const lossPercent = usesFec ? EXPECTED_LOSS_PERCENT : 0
   return {
-    bitrate: most >= LEAST_BITRATE && most < BITRATE ? Math.floor(most) : BITRATE,
+    bitrate: Math.min(bitrateFor(lossPercent), mostBitrate),
     complexity: COMPLEXITY,
     fec: usesFec ? 1 : 0,
-    lossPercent: usesFec ? EXPECTED_LOSS_PERCENT : 0,
+    lossPercent,
     dtx: peer.get('usedtx') === '1' ? 1 : 0,
     vbr: peer.get('cbr') === '1' ? 0 : 1,
     ...(Number(peer.get('maxplaybackrate')) === 8000 && { maxBandwidth: NARROWBAND_ONLY }),
   }
+}
+
+/** `lossPercent`: loss that redundancy is written for; 0: none is written. */
+function bitrateFor(lossPercent: number): number {
+  return lossPercent > 0 ? BITRATE_WITH_REDUNDANCY : BITRATE
 }
 
 /** Whether the packet carries a copy of the one before it: the LBRR flag of its first frame (RFC 6716 sections 3.1, 4.2.4). */

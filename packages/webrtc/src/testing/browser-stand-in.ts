@@ -118,8 +118,17 @@ export class BrowserStandIn {
     const channel = connection.createDataChannel('parley')
     this.#channel = channel
     channel.onMessage(text => this.messages.push(JSON.parse(String(text))))
+    let wasConnected = false
     connection.onStateChange(state => {
-      this.state = state
+      wasConnected ||= state === 'connected'
+      if (this.#connection !== connection) return
+      // libdatachannel takes the fingerprint of an answer after its ICE credentials: about one of 100 offering connections has finished
+      // DTLS by then, and refuses a certificate that it does not know yet. As a page does, it offers again.
+      if (state === 'failed' && !wasConnected && attempts > 1)
+        void this.call(url, this.resume ?? bearer, request, attempts - 1).catch(() => {
+          this.state = state
+        })
+      else this.state = state
     })
     connection.setLocalDescription('offer')
     await gathered

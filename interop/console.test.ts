@@ -1,6 +1,6 @@
 // The console as people use it: a real platform, a real browser, every page.
 import { ParleyApiError, type ParleyClient } from '@parley/client'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM_FLAGS } from './calling-page.ts'
 import { type Look, lookAt, openConsole, screenshot, seriousFaults } from './console-visitor.ts'
@@ -11,6 +11,8 @@ import { pathOf, requires } from './skip.ts'
 
 const browserProgram = requires({ chromium: 'chromium' })
 const WAIT_MS = 60_000
+/** Width of a telephone, px. */
+const NARROW = 375
 const NAME = '<script>alert(1)</script>'
 
 describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgram.note}`, { timeout: 300_000 }, () => {
@@ -141,11 +143,23 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
         const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
         if (over > 0) faults.push(`${name} is ${over} px too wide`)
         for (const fault of await seriousFaults(page)) faults.push(`${name}: ${fault}`)
+        if (look.width > NARROW) faults.push(...(await narrowed(page, name, look.width)))
       }
       expect([faults, complaints]).toEqual([[], []])
       await close()
     },
   )
+
+  /** Where the page, or an open dialog, is too wide for a telephone in the same colours; the window is then as wide as before. */
+  async function narrowed(page: Page, name: string, width: number): Promise<string[]> {
+    await page.setViewportSize({ width: NARROW, height: 900 })
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-${NARROW}-light.png`), fullPage: true })
+    const over = await page.evaluate<number>(
+      "Math.max(...[document.documentElement, ...document.querySelectorAll('dialog[open]')].map(one => one.scrollWidth - one.clientWidth))",
+    )
+    await page.setViewportSize({ width, height: 900 })
+    return over > 0 ? [`${name} is ${over} px too wide at ${NARROW} px`] : []
+  }
 
   /** Dialogs by their page and the button that opens them, in English and Spanish. */
   const DIALOGS = () =>
@@ -157,6 +171,14 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       ['case', `/evaluation/suites/${gated.suiteId}`, 'Add a case', 'Añadir un caso'],
       ['test-run', `/evaluation/suites/${gated.suiteId}`, 'Test with it', 'Probar con ella'],
       ['replay', `/runs/${runId}`, 'Replay …', 'Repetir …'],
+      ['new-agent', '/agents', 'New agent', 'Agente nuevo'],
+      ['new-trunk', '/telephony', 'Connect a trunk', 'Conectar una troncal'],
+      ['new-number', '/telephony', 'Import a number', 'Importar un número'],
+      ['new-alert', '/alerts', 'New alert', 'Alerta nueva'],
+      ['new-key', '/keys', 'New key', 'Clave nueva'],
+      ['new-site-key', '/keys', 'New site key', 'Nueva clave de sitio'],
+      ['new-secret', '/secrets', 'New secret', 'Secreto nuevo'],
+      ['invite', '/team', 'Invite', 'Invitar'],
     ] as const
 
   it.each([
@@ -175,6 +197,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       const over = await page.locator('dialog[open]').evaluate(dialog => dialog.scrollWidth - dialog.clientWidth)
       if (over > 0) faults.push(`${name} is ${over} px too wide`)
       for (const fault of await seriousFaults(page)) faults.push(`${name}: ${fault}`)
+      if (look.width > NARROW) faults.push(...(await narrowed(page, `dialog-${name}`, look.width)))
     }
     expect([faults, complaints]).toEqual([[], []])
     await close()
@@ -257,6 +280,38 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     await page.getByLabel('Mornings', { exact: false }).uncheck()
     await section.getByRole('button', { name: 'Save' }).click()
     await eventually(draft, found => found.settings.releaseGate == null, WAIT_MS)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('settings of an agent are chosen and typed as words and numbers: the draft gets their values', async () => {
+    const { page, complaints, open, close } = await visitor()
+    const path = `/agents/${agentId}/settings`
+    await open(path)
+    const draft = () => client.drafts.get({ params: { agent_id: agentId } })
+    const add = async (name: string, fill: () => Promise<unknown>) => {
+      await page.getByLabel('Setting', { exact: true }).selectOption(name)
+      await fill()
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      return eventually(draft, ({ settings }) => name in settings, WAIT_MS)
+    }
+    const value = page.getByLabel('Value', { exact: false })
+    await add('ambientSound', () => value.selectOption('coffee-shop'))
+    await add('holdingLines', () => value.fill('One moment.\nStill looking.'))
+    await add('callMemory', async () => {
+      await page.getByLabel('Switched on').selectOption('true')
+      await page.getByLabel('Remembered for (days)').fill('30')
+    })
+    await page.getByLabel('Background sound', { exact: true }).selectOption({ label: 'Call centre' })
+    const form = page.locator('form.setting', { has: page.getByLabel('Background sound', { exact: true }) })
+    await form.getByRole('button', { name: 'Save' }).click()
+    const { settings } = await eventually(draft, found => found.settings.ambientSound === 'call-center', WAIT_MS)
+    expect(settings).toMatchObject({
+      ambientSound: 'call-center',
+      holdingLines: ['One moment.', 'Still looking.'],
+      callMemory: { enabled: true, maxAgeDays: 30 },
+    })
+    expect(await photograph(page, 'settings-filled')).toEqual([])
     expect(complaints).toEqual([])
     await close()
   })

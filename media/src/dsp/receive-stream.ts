@@ -71,7 +71,7 @@ const NO_PAYLOAD = new Uint8Array(0)
  */
 export class ReceiveStream {
   readonly #openedAtMs: Ms
-  readonly #holdMs: Ms
+  #holdMs: Ms
   readonly #reorder: ReorderBuffer
   readonly #clock: SourceClock
   readonly #concealment: Concealment
@@ -162,6 +162,12 @@ export class ReceiveStream {
   /** A packet of the same stream without audio (telephone-event): takes its place in the sequence, sounds as silence. */
   skip(ssrc: number, sequence: Seq16, nowMs: Ms): boolean {
     return this.#reorder.push(ssrc, sequence, 0, null, NO_PAYLOAD, 0, 0, nowMs)
+  }
+
+  /** Changes the longest wait for a missing packet. */
+  waitFor(holdMs: Ms): void {
+    this.#holdMs = holdMs
+    this.#reorder.waitFor(holdMs)
   }
 
   /**

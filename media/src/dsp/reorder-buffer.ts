@@ -86,7 +86,7 @@ export class ReorderBuffer {
   /** Whether the loaded packet is the first of its source. */
   restarted = false
 
-  readonly #holdMs: Ms
+  #holdMs: Ms
   readonly #mask: number
   readonly #payloadBytes: number
   /** The payload in each slot; null where none is held. */
@@ -126,6 +126,11 @@ export class ReorderBuffer {
   /** Packets held. */
   get waiting(): number {
     return this.#state.waiting
+  }
+
+  /** Changes the longest wait of a packet for those missing before it. */
+  waitFor(holdMs: Ms): void {
+    this.#holdMs = holdMs
   }
 
   /**

@@ -121,6 +121,7 @@ export class InboundChain {
     const exact = parameters.exactSource === true
     this.latch.announce({ ipv4, port, secure: srtp !== null, reachable, learnFrom, sourceRules, exact })
     this.#learnPayloadTypes(parameters)
+    if (parameters.holdMs !== undefined) this.stream.waitFor(parameters.holdMs)
     const hears = parameters.direction === 'sendrecv' || parameters.direction === 'recvonly'
     if (hears !== (this.#state.hearingUntilMs === Number.POSITIVE_INFINITY)) this.stream.hold(!hears)
     this.reception.expectGap()

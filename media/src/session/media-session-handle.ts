@@ -1,4 +1,4 @@
-import { type AudioFormat, Emitter, type Samples } from '@parley/kernel'
+import { type AudioFormat, Emitter, NARROWBAND, type Samples } from '@parley/kernel'
 import { eventOfDigit } from '../dtmf/telephone-event.ts'
 import { MediaError } from '../errors.ts'
 import { checkedParameters, describeChain } from './media-parameters.ts'
@@ -55,6 +55,9 @@ export class MediaSessionHandle implements MediaSession {
   #report: Promise<MediaReport> | null = null
 
   constructor(options: MediaSessionHandleOptions) {
+    const { holdMs } = options.session
+    if (holdMs !== undefined && options.rings.format.sampleRateHz === NARROWBAND.sampleRateHz)
+      throw new RangeError('a session of 8 kHz has no holdMs of its own: leave it out')
     this.id = options.id
     this.format = options.rings.format
     this.local = options.local
@@ -71,11 +74,12 @@ export class MediaSessionHandle implements MediaSession {
     if (this.#state !== 'open') return
     this.#parameters = checked
     if (checked.dtmfPayloadType === null) this.#waitingDigits = 0
-    const { inBandDigits, silentRemoteAfterMs } = this.#options.session
+    const { inBandDigits, silentRemoteAfterMs, holdMs } = this.#options.session
     const applied = {
       ...checked,
       ...(inBandDigits === undefined ? {} : { inBandDigits }),
       ...(silentRemoteAfterMs === undefined ? {} : { silentRemoteAfterMs }),
+      ...(holdMs === undefined ? {} : { holdMs }),
     }
     this.#options.post({ type: 'apply', parameters: applied })
   }

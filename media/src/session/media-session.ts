@@ -113,6 +113,11 @@ export interface MediaSessionOptions {
    * peer has no reason to send. A peer that sends nothing while nobody speaks (DTX) has six times as long.
    */
   readonly silentRemoteAfterMs?: Ms
+  /**
+   * How late a packet may come and still be heard, ms; default 40. Packets in time are heard at once; sound behind a lost one waits this
+   * long. Only for formats other than 8 kHz, whose sessions a native path may take over with its own limit.
+   */
+  readonly holdMs?: Ms
 }
 
 /** Options for detecting the far end's voice. */

@@ -20,7 +20,7 @@ export type CoreEvent =
 /** The agreed parameters of offer and answer, with options of the session. */
 export interface AppliedParameters
   extends MediaParameters,
-    Pick<MediaSessionOptions, 'inBandDigits' | 'silentRemoteAfterMs'> {}
+    Pick<MediaSessionOptions, 'inBandDigits' | 'silentRemoteAfterMs' | 'holdMs'> {}
 
 /** Commands from the call's owner to its core, in order. Playout and flush use the shared rings instead. */
 export type SessionCommand =

@@ -19,7 +19,7 @@ async function opened(options: { readonly visitorMs?: number } = {}) {
       await new Promise(resolve => setImmediate(resolve))
     }
   }
-  return { leg, media, events, pass }
+  return { leg, media, events, pass, time, network }
 }
 
 type Peer = Parameters<WebLeg['connect']>[0]
@@ -97,7 +97,50 @@ describe('a leg to the visitor of a room', () => {
   })
 })
 
+const LOOPBACK = 0x7f00_0001
+const FRAME = 320
+const RTP_HEADER_BYTES = 12
+
+/** RTP of 20 ms of L16 at 16 kHz: a constant value. */
+function framePacket(sequence: number, value: number): Buffer {
+  const packet = Buffer.alloc(RTP_HEADER_BYTES + 2 * FRAME)
+  packet[0] = 0x80
+  packet[1] = L16.payloadType
+  packet.writeUInt16BE(sequence, 2)
+  packet.writeUInt32BE(sequence * FRAME, 4)
+  packet.writeUInt32BE(7, 8)
+  for (let i = 0; i < FRAME; i++) packet.writeInt16BE(value, RTP_HEADER_BYTES + 2 * i)
+  return packet
+}
+
 describe('a leg to a browser', () => {
+  it('hears packets that a wireless network held back for 100 ms, and does not wait for longer', async () => {
+    const { leg, media, pass, time, network } = await opened()
+    const { peer, emit } = agentPeer()
+    leg.connect(peer, L16)
+    emit({ type: 'connected' })
+    const browser = network.bind(LOOPBACK, peer.port, () => {})
+    const [host, port] = [0xc000_0201, leg.mediaAddress.port]
+    /** Value of each frame of a second, and how late it comes. */
+    const frames = Array.from({ length: 50 }, (_, i) => ({ value: 100 * (i + 1), lateMs: i >= 20 && i < 25 ? 100 : 0 }))
+    frames[40]!.lateMs = 200
+    const from = time.now()
+    for (const [i, { value, lateMs }] of frames.entries()) {
+      const packet = framePacket(i, value)
+      time.at(from + 20 * i + lateMs, () => browser.send(packet, packet.length, host, port))
+    }
+    await pass(1500)
+    /** Samples by value: concealment and what joins it to the sound pass through many values. */
+    const heard = new Map<number, number>()
+    const block = new Int16Array(FRAME)
+    for (let n = leg.readHeard(block); n > 0; n = leg.readHeard(block))
+      for (const value of block.subarray(0, n)) heard.set(value, (heard.get(value) ?? 0) + 1)
+    const isHeard = (value: number) => (heard.get(value) ?? 0) > FRAME / 2
+    expect(frames.filter(({ value }) => !isHeard(value)).map(({ value }) => value)).toEqual([4100])
+    leg.hangUp()
+    await expect(media.open({ label: 'narrow', holdMs: 120 })).rejects.toThrow(/leave it out/)
+  })
+
   it('a leg without a peer connection ends after 20 s and gives its media session back', async () => {
     const { leg, media, events, pass } = await opened()
     await pass(19_000)

@@ -26,6 +26,8 @@ import { readPageMessage } from './page-message.ts'
 const CONNECT_MS: Ms = 20_000
 /** A page whose path was lost may come back for this long. */
 const RECONNECT_MS: Ms = 10_000
+/** A packet of a browser may come so late; the process of a room has a jitter buffer of its own. */
+const HOLD_MS: Ms = 120
 /** Duration of a digit that a page sends: it has none. */
 const DIGIT_MS: Ms = 100
 /** Messages of a page, at most this many in each second; more are dropped. */
@@ -86,6 +88,8 @@ export async function openWebLeg(context: WebLegContext, options: WebLegOptions)
     format: WIDEBAND,
     // Consent of ICE (RFC 7675) says whether the page is there, also when it is silent or muted.
     silentRemoteAfterMs: 0,
+    // Wireless networks hold packets back for longer than telephone networks do.
+    ...(options.visitorMs === undefined && { holdMs: HOLD_MS }),
     ...(options.recording && { recording: options.recording }),
   })
   return new WebLeg(media, options, context.time)

@@ -13,6 +13,11 @@ const browserProgram = requires({ chromium: 'chromium' })
 const WAIT_MS = 60_000
 /** Width of a telephone, px. */
 const NARROW = 375
+/** Whether a label of the time axis covers the next one. */
+const LABELS_OVERLAP = `[...document.querySelectorAll('.ruler span')]
+  .map(label => label.getBoundingClientRect())
+  .filter(({ width }) => width > 0)
+  .some(({ right }, index, all) => index + 1 < all.length && all[index + 1].left < right)`
 const NAME = '<script>alert(1)</script>'
 
 describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgram.note}`, { timeout: 300_000 }, () => {
@@ -138,7 +143,10 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       const faults: string[] = []
       for (const [name, path] of PAGES()) {
         await open(path)
-        if (name === 'run') await page.locator('.waveform').waitFor()
+        if (name === 'run') {
+          await page.locator('.waveform').waitFor()
+          if (await page.evaluate(LABELS_OVERLAP)) faults.push('labels of the time axis overlap')
+        }
         await screenshot(page, `${name}-${look.width}`)
         const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
         if (over > 0) faults.push(`${name} is ${over} px too wide`)
@@ -153,7 +161,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
   /** Where the page, or an open dialog, is too wide for a telephone in the same colours; the window is then as wide as before. */
   async function narrowed(page: Page, name: string, width: number): Promise<string[]> {
     await page.setViewportSize({ width: NARROW, height: 900 })
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}-${NARROW}-light.png`), fullPage: true })
+    await screenshot(page, `${name}-${NARROW}-light`)
     const over = await page.evaluate<number>(
       "Math.max(...[document.documentElement, ...document.querySelectorAll('dialog[open]')].map(one => one.scrollWidth - one.clientWidth))",
     )
@@ -311,7 +319,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       holdingLines: ['One moment.', 'Still looking.'],
       callMemory: { enabled: true, maxAgeDays: 30 },
     })
-    expect(await photograph(page, 'settings-filled')).toEqual([])
+    expect(await lookAt(page, 'settings-filled')).toEqual([])
     expect(complaints).toEqual([])
     await close()
   })

@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { faultsOf, faultsOfKill } from './web-calls/verdict.ts'
 
 const measured = { connected: 100, fewest_packets: 900, most_missing: 3, fewest_turns: 2 }
-const ended = { outcomes: ['failed/error', 'failed/error'], kinds: ['caller_hung_up'], interrupted: 0, early: [] as string[] }
+const ended = {
+  outcomes: ['failed/error', 'failed/error'],
+  kinds: ['caller_hung_up'],
+  interrupted: 0,
+  early: [] as string[],
+}
 
 describe('the proof of many web calls', () => {
   it('the proof of many web calls passes calls that are all whole', () => {

@@ -13,7 +13,7 @@ const XOR_MAPPED_ADDRESS = 0x0020
 const ADDRESS_BYTES: Readonly<Record<number, number>> = { 1: 4, 2: 16 }
 
 /** What a server answered to a binding request. */
-export type BindingAnswer =
+type BindingAnswer =
   /** `mapped`: address and port from which the request came, in hexadecimal; null: it did not say. */
   { readonly type: 'success'; readonly mapped: string | null } | { readonly type: 'error' }
 

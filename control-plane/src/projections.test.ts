@@ -83,7 +83,7 @@ describe.each(SPECIFIED_OPERATIONS)('$method $path', ({ method, path, tool, role
 })
 
 describe('HTTP, OpenAPI and MCP', () => {
-  it('all three list the same operations', () => {
+  it('HTTP, OpenAPI and MCP list the same operations', () => {
     const specified = SPECIFIED_OPERATIONS.map(({ tool }) => tool).sort()
     const described = Object.values(document.paths).flatMap(item => Object.values(item))
     expect(described.flatMap(one => one['x-tool'] ?? []).sort()).toEqual(specified)

@@ -30,7 +30,7 @@ describe('the proof "replay": calls are repeated from their logs, and flows are 
     })
   })
 
-  it('it fails when the repeated audio has another sample', async () => {
+  it('the proof "replay" fails when the repeated audio has another sample', async () => {
     expect(await proveReplay(options(1), otherVoice)).toMatchObject({ ok: false, summary: { identical: 0 } })
   })
 

@@ -23,7 +23,7 @@ describe('the proof "silence": services stall, answer nothing, or answer all at 
       )
   })
 
-  it('it fails for agents that do not observe the contract', { timeout: 240_000 }, async () => {
+  it('the proof "silence" fails for agents that do not observe the contract', { timeout: 240_000 }, async () => {
     expect(await proveSilence(options(30), 10_000)).toMatchObject({ ok: false })
   })
 })

@@ -34,7 +34,7 @@ it('the peaks of a PCM recording are between 0 and 1', () => {
   expect([...wavPeaks(wav(1, 16, 1, samples), 2)!.channels[0]!]).toEqual([1, 0.5])
 })
 
-it('there are no more parts than samples', () => {
+it('the waveform has no more parts than the recording has samples', () => {
   expect(wavPeaks(wav(7, 8, 1, Uint8Array.of(0, 0, 0)), 100)!.channels[0]).toHaveLength(3)
 })
 

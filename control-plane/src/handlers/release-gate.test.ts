@@ -175,7 +175,7 @@ describe('moving the head of an agent with a release gate', () => {
     testRunId = (await fixture.publish('ada', at)).body.gate.test_run_id
   })
 
-  it('it is refused while the tests run, and after they failed', async () => {
+  it('moving the head to a version with a release gate is refused while its tests run, and after they failed', async () => {
     const pending = refusal('conflict', 'gate_pending', { test_run_id: testRunId })
     expect(await setHead(2, 1)).toMatchObject(pending)
     await endTests(testRunId, 'failed', 'failed')

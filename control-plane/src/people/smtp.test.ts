@@ -59,7 +59,7 @@ describe('e-mail over SMTP', () => {
     expect(received[0]!.text).toMatch(/^Subject: =\?UTF-8/m)
   })
 
-  it('logs in with the user and the password of the URL', async () => {
+  it('the SMTP client logs in with the user and the password of the URL', async () => {
     const { received, port } = await smtpServer({ authOptional: false })
     await smtpSender(`smtp://mailer:p%20w@localhost:${port}`)(MAIL)
     expect(received).toMatchObject([{ user: 'mailer' }])

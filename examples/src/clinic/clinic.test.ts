@@ -66,7 +66,7 @@ describe('choosing a time of a day', () => {
   })
 
   it.each([{ key: '3' }, { key: '12' }, { said: 'ninety' }, { said: '' }, { day: 'Tuesday', key: '1' }])(
-    'is not found by %o',
+    'no time is found by the selection %o',
     selection => {
       const { body } = desk().get('GET /slot', { day: '2026-11-24', offered, ...selection })
       expect(body.found).toBe(false)

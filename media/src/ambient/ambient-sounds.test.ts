@@ -17,7 +17,7 @@ function brightness(samples: Int16Array): number {
 }
 
 describe('ambient sounds', () => {
-  it('there are six', () => expect(AMBIENT_SOUNDS).toHaveLength(6))
+  it('there are six ambient sounds', () => expect(AMBIENT_SOUNDS).toHaveLength(6))
 
   it.each(AMBIENT_SOUNDS)('%s is quiet, does not clip, and goes on without a seam', sound => {
     for (const format of [NARROWBAND, WIDEBAND]) {

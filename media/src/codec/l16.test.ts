@@ -20,7 +20,7 @@ describe('L16 (RFC 3551 section 4.5.11)', () => {
     expect(codec.createEncoder().encode(Int16Array.of(1, 2), 0, 2, new Uint8Array(3), 0)).toBe(2)
   })
 
-  it('it is no codec that a trunk can be given', () => {
+  it('L16 is no codec that a trunk can be given', () => {
     expect(CODEC_NAMES).not.toContain('L16')
   })
 })

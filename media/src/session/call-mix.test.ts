@@ -19,7 +19,7 @@ function taken(rings: SessionRings): Int16Array {
 }
 
 describe('the mix of a call', () => {
-  it('both directions are added at their positions, whichever comes first, and loud ones do not wrap', () => {
+  it('the mix of a call adds both directions at their positions, whichever comes first, and loud ones do not wrap', () => {
     const rings = new SessionRings(NARROWBAND)
     const mix = new CallMix(rings)
     mix.write(0, constant(1000, 2 * FRAME), 0, 2 * FRAME)

@@ -11,7 +11,7 @@ function numbered(from: number, count: number): Int16Array {
 }
 
 describe('play queue', () => {
-  it('all audio is played once and in order, also what did not fit into the ring at first', () => {
+  it('the play queue plays all audio once and in order, also what did not fit into the ring at first', () => {
     const rings = new SessionRings()
     const queue = new PlayQueue(rings)
     const total = RING_SAMPLES * 2 + 777

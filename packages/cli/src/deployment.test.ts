@@ -45,7 +45,7 @@ describe('.env.example', () => {
 })
 
 describe('docker-compose.yml', () => {
-  it('pins every image to a version', () => {
+  it('docker-compose.yml pins every image to a version', () => {
     const images = all(compose, /image: (\S+)/g).filter(image => !image.startsWith('parley:'))
     expect(images.length).toBeGreaterThan(4)
     for (const image of images) expect(image).toMatch(/^[a-z/-]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/)

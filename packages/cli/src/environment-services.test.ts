@@ -95,7 +95,7 @@ describe('the services of an environment', () => {
     expect(new Set(await Promise.all(Array.from({ length: 10 }, () => own.of(scope)))).size).toBe(1)
   })
 
-  it('make a model ready that the platform has no key for, in that environment only', async () => {
+  it('the services of an environment make a model ready that the platform has no key for, in that environment only', async () => {
     open({})
     await store('its-own')
     const catalogue = await ApiCatalogue.open(services, systemTime)

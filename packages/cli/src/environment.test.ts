@@ -84,7 +84,7 @@ describe('PARLEY_LEASE_MS', () => {
 describe('TURN servers of web calls', () => {
   const turn = { PARLEY_TURN_URLS: 'turn:turn.example, turns:turn.example:443', PARLEY_TURN_SECRET: 'shared-secret' }
 
-  it('there are none by default; with a secret, browsers use them, and the engine does if it is set to', () => {
+  it('there are no TURN servers by default; with a secret, browsers use them, and the engine does if it is set to', () => {
     expect(read({}).webRelay).toBe(null)
     const { urls, engine } = read(turn).webRelay!
     expect([urls, engine]).toEqual([['turn:turn.example', 'turns:turn.example:443'], 'no'])

@@ -8,7 +8,7 @@ const server = {
 }
 
 describe('the LiveKit server of web calls', () => {
-  it('there is none by default; browsers use the address of Parley unless they have their own', () => {
+  it('there is no LiveKit server by default; browsers use the address of Parley unless they have their own', () => {
     expect(readSettings({}).liveKit).toBe(null)
     expect(readSettings(server).liveKit).toEqual({
       url: 'ws://livekit.internal:7880',

@@ -99,7 +99,7 @@ describe('the export of traces', () => {
 })
 
 describe('the trace of a run', () => {
-  it('leads from the request of the API over the queue to the turns, with the model requests of each, in one trace', async () => {
+  it('the trace of a run leads from the request of the API over the queue to the turns, with the model requests of each, in one trace', async () => {
     const tracing = await openTracing(endpoint, 'parley-api-worker')
     const bus = localBus()
     const api = await openWholeApi({ bus, platform: { trace: tracing.onSpan } })

@@ -27,7 +27,7 @@ describe('a caller who accepts while the agent still asks', () => {
     expect(call.turns.map(({ text }) => text)).toEqual(['Yes, perfect.'])
   })
 
-  it('where no yes or no is asked for, it is an acknowledgement and interrupts nothing', () => {
+  it('"yes" is an acknowledgement and interrupts nothing where no yes or no is asked for', () => {
     const call = callWith(1, asks(['the caller names a day']))
     expect(call.events).not.toContain('cut')
     expect(call.turns).toEqual([])

@@ -50,7 +50,7 @@ describe('a redirect', () => {
     ['?r=2', 'http://shop.test:8080/a/b?r=2'],
     ['//shop.test:8080/d', 'http://shop.test:8080/d'],
     ['HTTP://SHOP.TEST:8080/', 'http://shop.test:8080/'],
-  ])('to the location %s is followed because it is on the same host', (location, url) => {
+  ])('a redirect to the location %s is followed because it is on the same host', (location, url) => {
     expect(redirected(message('GET'), 302, location)?.target.url.href).toBe(url)
   })
 
@@ -70,11 +70,11 @@ describe('a redirect', () => {
     'javascript:1',
     'http://[',
     `/${'a'.repeat(20_000)}`,
-  ])('to the location %s is not followed', location => {
+  ])('a redirect to the location %s is not followed', location => {
     expect(redirected(message('GET'), 302, location)).toBeUndefined()
   })
 
-  it('from http to https is followed on the default ports, from https to http never', () => {
+  it('a redirect from http to https is followed on the default ports, from https to http never', () => {
     const up = redirected(message('GET', 'http://shop.test/x'), 301, 'https://shop.test/x')
     expect([up?.target.secure, up?.target.port]).toEqual([true, 443])
     expect(redirected(message('GET', 'https://shop.test/x'), 301, 'http://shop.test/x')).toBeUndefined()

@@ -11,7 +11,7 @@ describe('request headers', () => {
     })
   })
 
-  it('encode text beyond ASCII as UTF-8', () => {
+  it('request headers encode text beyond ASCII as UTF-8', () => {
     const value = requestHeaders({ 'x-name': 'José 🌍' })['x-name']!
     expect(Buffer.from(value, 'latin1').toString('utf8')).toBe('José 🌍')
   })

@@ -40,7 +40,7 @@ describe('a condition on the arguments of an action', () => {
       expect(compares({ op, value }, undefined)).toBe(false)
   })
 
-  it('all conditions must hold', () => {
+  it('all conditions on the arguments of an action must hold', () => {
     const name = { path: 'customer/name', op: 'exists' } as const
     expect(allHold([name, { path: 'guests', op: 'equals', value: 4 }], ARGS)).toBe(true)
     expect(allHold([name, { path: 'guests', op: 'equals', value: 5 }], ARGS)).toBe(false)

@@ -38,7 +38,7 @@ function driven(deliver: (output: string) => void) {
 }
 
 describe('a machine driver', () => {
-  it('drains outputs at the start, after every input and at deadlines, with one timer', () => {
+  it('a machine driver drains outputs at the start, after every input and at deadlines, with one timer', () => {
     const heard: string[] = []
     const { time, driver } = driven(output => heard.push(output))
     expect(heard).toEqual(['hello'])

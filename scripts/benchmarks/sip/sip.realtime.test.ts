@@ -56,7 +56,7 @@ describe.skipIf(missing)(`the SIP benchmark${note}`, () => {
 })
 
 describe.skipIf(missing)(`another SIP server beside ours${note}`, () => {
-  it('it is started, called by the same SIPp and measured with the processor time of its processes, and it ends', async () => {
+  it('another SIP server is started, called by the same SIPp and measured with the processor time of its processes, and it ends', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parley-other-server-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const path = join(folder, 'other-server')
@@ -118,7 +118,7 @@ describe('the files of SIPp', () => {
 })
 
 describe('several processes', () => {
-  it('they share the calls, and the slowest one counts', async () => {
+  it('several processes share the calls, and the slowest one counts', async () => {
     const shares: object[] = []
     const figures = await inParallel(['a', 'b'], 5, 101, async (subject, share) => {
       shares.push(share)

@@ -50,7 +50,7 @@ describe('parley sip decode', () => {
     })
   })
 
-  it('applies the capabilities that the caller passes: one user agent rejects what another accepts', () => {
+  it('parley sip decode applies the capabilities that the caller passes: one user agent rejects what another accepts', () => {
     const abilities = {
       methods: ['INVITE', 'ACK', 'BYE', 'CANCEL', 'OPTIONS'],
       extensions: [],

@@ -129,7 +129,7 @@ describe('known addresses', () => {
     expect(gate.admit('192.0.2.1', false, 'trunk', true)).toBeUndefined()
   })
 
-  it('they take the places of unfinished handshakes beyond their reserve, and never make room themselves', () => {
+  it('known addresses take the places of unfinished handshakes beyond their reserve, and never make room themselves', () => {
     const gate = new Gate({ maxHandshakes: 4, knownShare: 0.25 })
     for (let i = 0; i < 3; i++) gate.admit(`203.0.113.${i}`, true, `unknown ${i}`)
     for (let i = 0; i < 4; i++) expect(gate.admit('192.0.2.1', true, 'trunk', true)).toBeDefined()

@@ -18,13 +18,13 @@ async function located(host: string, isRestricted: boolean): Promise<string[]> {
 }
 
 describe('a hop that a tenant named', () => {
-  it('leads only to addresses that the platform permits', async () => {
+  it('a hop that a tenant named leads only to addresses that the platform permits', async () => {
     expect(await located('trunk.example', true)).toEqual(['192.0.2.1'])
     expect(await located('inside.example', true)).toEqual([])
     expect(await located('127.0.0.1', true)).toEqual([])
   })
 
-  it('leads to every address that staff gave its name', async () => {
+  it('a hop that a tenant named leads to every address that staff gave its name', async () => {
     expect(await located('staff.example', true)).toEqual(['10.0.0.2'])
   })
 

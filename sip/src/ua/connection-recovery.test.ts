@@ -53,7 +53,7 @@ describe('a call whose TLS connection closes', () => {
     expect(pair.a.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
   })
 
-  it('continues when a later attempt connects', () => {
+  it('a call whose TLS connection closes continues when a later attempt connects', () => {
     const callee = new ScriptedCallee(new Pair({ transport: 'tls' })).answer()
     const { caller, pair, peer } = callee
     peer.onMessage = (message, flow) => {
@@ -68,7 +68,7 @@ describe('a call whose TLS connection closes', () => {
     expect(peer.methods().filter(method => method === 'OPTIONS')).toHaveLength(1)
   })
 
-  it('continues when the peer sends a request over a connection of its own meanwhile', () => {
+  it('a call whose TLS connection closes continues when the peer sends a request over a connection of its own meanwhile', () => {
     const pair = new Pair({ transport: 'tls' })
     const { caller, callee } = pair.established()
     pair.network.refuse('10.0.0.2')

@@ -42,7 +42,7 @@ describe('parley replay', () => {
     expect(out).toContain('after:  We open at ten.')
   })
 
-  it('exits with 0 when nothing changed', async () => {
+  it('parley replay exits with 0 when nothing changed', async () => {
     const { code, out, bodies } = await parley(['r-1', '--version', '2', '--simulate'], 'passed', {
       changes: [],
       turns: TURNS.slice(0, 1),

@@ -21,7 +21,7 @@ async function program(home: string, script: string): Promise<string> {
 }
 
 describe('parley speech install', () => {
-  it('pins every package by its hash', async () => {
+  it('parley speech install pins every package by its hash', async () => {
     const lines = (await readFile(REQUIREMENTS_FILE, 'utf8')).replaceAll('\\\n', ' ').split('\n')
     const packages = lines.filter(line => /^[a-z]/.test(line))
     expect(packages.map(line => line.split(' ')[0])).toEqual(

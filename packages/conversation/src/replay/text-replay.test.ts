@@ -100,7 +100,7 @@ async function replayed(log: InputLog, plan = PLAN, options: ReplayOptions = {})
 }
 
 describe('replay of a text conversation', () => {
-  it('replay of a text conversation makes the same decisions without a model and without a server', async () => {
+  it('the replay of a text conversation makes the same decisions without a model and without a server', async () => {
     const { facts, log } = await recorded()
     const again = await replayed(log)
     expect(again.divergence).toBeNull()
@@ -109,7 +109,7 @@ describe('replay of a text conversation', () => {
     expect(again.session.ended?.outcome).toBe('completed')
   })
 
-  it('replay of a text conversation finds one changed input', async () => {
+  it('the replay of a text conversation finds one changed input', async () => {
     const { log } = await recorded()
     const lines = JSON.parse(JSON.stringify(log.lines).replace('"room":"12"', '"room":"13"'))
     const again = await replayed({ ...log, lines })

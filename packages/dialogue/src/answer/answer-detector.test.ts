@@ -235,7 +235,7 @@ describe('a message may begin', () => {
     expect(outputs.find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep', at: end })
   })
 
-  it('again after a greeting that went on after a long pause', () => {
+  it('a message may begin again after a greeting that went on after a long pause', () => {
     const steps: AnswerStep[] = [
       { says: 'leave a message for John' },
       { pauses: 3000 },
@@ -251,7 +251,7 @@ describe('a message may begin', () => {
     ])
   })
 
-  it('not at a tone of 130 ms, which is a vowel', () => {
+  it('a message does not begin at a tone of 130 ms, which is a vowel', () => {
     const steps: AnswerStep[] = [
       { says: 'leave a message' },
       { tone: 'tone', hz: 430, ms: 130, isPure: false },

@@ -75,7 +75,7 @@ describe('a request for a language', () => {
     ['How do you say that in Spanish?', null],
     ['I am Spanish and I live in Madrid', null],
     ['', null],
-  ])('in "%s" is for %s', (text, language) => {
+  ])('a request for a language in "%s" is for %s', (text, language) => {
     expect(requestedLanguage(text)).toBe(language)
   })
 })

@@ -66,7 +66,7 @@ describe('requests to addresses that are not public', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('use only the public addresses of a name that has both kinds', async () => {
+  it('requests to addresses that are not public use only the public addresses of a name that has both kinds', async () => {
     const server = await serving(always(200, 'permitted'), { address: '127.0.0.2' })
     const inner = await serving(always(200, 'inside'), { address: '127.0.0.1', port: server.port })
     const { client } = clientOf([], {

@@ -26,7 +26,7 @@ describe('a server that hangs', () => {
     expect(client.connections.open).toBe(0)
   })
 
-  it('leads to no_answer at the abort', async () => {
+  it('a server that hangs leads to no_answer at the abort', async () => {
     const server = await serving(() => {})
     const { client } = clientOf([server])
     const abort = new AbortController()
@@ -37,7 +37,7 @@ describe('a server that hangs', () => {
     await server.allClosed()
   })
 
-  it('receives nothing if the request was aborted before', async () => {
+  it('a server that hangs receives nothing if the request was aborted before', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
     const result = await client.send({ method: 'POST', url: urlOf(server), timeoutMs: 5000 }, AbortSignal.abort())
@@ -45,7 +45,7 @@ describe('a server that hangs', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('leads to no_answer at the timeout although it sends single bytes', async () => {
+  it('a server that hangs leads to no_answer at the timeout although it sends single bytes', async () => {
     const server = await serving((_, socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n'))
     const dripping = await serving((_, socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n')
@@ -130,7 +130,7 @@ describe('a long answer', () => {
     }
   })
 
-  it('has more than 1 MiB by default, and an endless answer needs no more memory', async () => {
+  it('an answer is cut at 1 MiB by default, and an endless answer needs no more memory', async () => {
     const block = Buffer.alloc(65_536, 'a')
     let sent = 0
     const server = await serving((_, socket) => {
@@ -163,7 +163,7 @@ describe('an answer that is compressed without a request for it', () => {
     expect(server.requests[0]?.headers['accept-encoding']).toBe('identity')
   })
 
-  it('to a decompression bomb is decompressed up to the limit', async () => {
+  it('a decompression bomb in an answer is decompressed up to the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000))
     const server = await serving(always(200, bomb, ['Content-Encoding: gzip']))
     const { client } = clientOf([server])
@@ -171,7 +171,7 @@ describe('an answer that is compressed without a request for it', () => {
     expect(result).toMatchObject({ type: 'answered', truncated: true, body: { length: 1_048_576 } })
   })
 
-  it('and truncated is decompressed as far as possible', async () => {
+  it('a compressed answer that is truncated is decompressed as far as possible', async () => {
     const text = Array.from({ length: 20_000 }, (_, n) => `line ${n * 7919}`).join('\n')
     const packed = gzipSync(text)
     const server = await serving(always(200, packed.subarray(0, packed.length - 100), ['Content-Encoding: gzip']))
@@ -184,7 +184,7 @@ describe('an answer that is compressed without a request for it', () => {
   })
 
   it.each(['gzip', 'br', 'zstd', 'gzip, br', '__proto__', 'constructor'])(
-    'and has an unsupported or wrong encoding (%s) is returned unchanged',
+    'a compressed answer that has an unsupported or wrong encoding (%s) is returned unchanged',
     async encoding => {
       const server = await serving(always(200, 'plain', [`Content-Encoding: ${encoding}`]))
       const { client } = clientOf([server])

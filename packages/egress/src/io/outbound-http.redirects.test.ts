@@ -57,7 +57,7 @@ describe('redirects on the same host', () => {
     expect(await result).toEqual({ type: 'no_answer', reason: 'timeout', durationMs: 900 })
   })
 
-  it('to a server that no longer answers yield no_answer, because the first request may have acted', async () => {
+  it('redirects on the same host to a server that no longer answers yield no_answer, because the first request may have acted', async () => {
     const server = await serving((_, socket) => {
       socket.end(answerBytes(307, '', ['Location: /0', 'Connection: close']))
       server.close().catch(() => {})

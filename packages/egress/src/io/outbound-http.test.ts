@@ -219,7 +219,7 @@ describe('closing the client', () => {
     expect(await send(client, urlOf(server))).toMatchObject({ type: 'not_connected', reason: 'closed' })
   })
 
-  it('also ends requests that are prepared and not sent', async () => {
+  it('closing the client also ends requests that are prepared and not sent', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
     const prepared = await client.prepare({ method: 'GET', url: urlOf(server), timeoutMs: 1000 }, never)

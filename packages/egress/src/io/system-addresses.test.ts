@@ -21,7 +21,7 @@ describe('the resolver of the system', () => {
     expect(await new SystemAddresses(new VirtualTime()).resolve('localhost')).toContain('127.0.0.1')
   })
 
-  it('looks a name up once for simultaneous requests, and again afterwards', async () => {
+  it('the resolver of the system looks a name up once for simultaneous requests, and again afterwards', async () => {
     const { system, lookups, answers } = scripted()
     const both = [system.resolve('a.test'), system.resolve('a.test')]
     answers.get('a.test')!.resolve(['192.0.2.1'])
@@ -32,7 +32,7 @@ describe('the resolver of the system', () => {
     await expect(again).rejects.toThrow('no such name')
   })
 
-  it('looks up two names at once; further names wait, also behind a lookup that fails', async () => {
+  it('the resolver of the system looks up two names at once; further names wait, also behind a lookup that fails', async () => {
     const { system, lookups, answers } = scripted()
     const results = ['a', 'b', 'c', 'd'].map(name => system.resolve(name))
     expect(lookups).toEqual(['a', 'b'])

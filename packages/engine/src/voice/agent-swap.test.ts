@@ -83,7 +83,7 @@ describe('a flow that hands its call to another agent', () => {
     expect(utterance?.start_ms).toBeLessThan(second! - first! - words + 20)
   })
 
-  it('where no agent takes the call, the failure edge is taken', async () => {
+  it('the flow takes the failure edge if no agent takes over the call', async () => {
     stage = await AudioHarness.open({ draft: desk })
     const call = stage
     await call.until(() => call.report !== null, 9000, 'over')

@@ -132,7 +132,7 @@ describe('a false interruption', () => {
     expect(greeting).toMatchObject({ text: GREETING, interrupted: false })
   })
 
-  it('by a very short sound only lowers the volume of the agent for a moment', async () => {
+  it('a false interruption by a very short sound only lowers the volume of the agent for a moment', async () => {
     const call = await open({ draft: greeter })
     await call.pass(1500)
     call.coughs(160)
@@ -149,7 +149,7 @@ describe('a false interruption', () => {
     expect(Math.min(...volumes.slice(-10))).toBeGreaterThan(0.9)
   })
 
-  it('by a short "yeah" neither stops the agent nor asks the model', async () => {
+  it('a false interruption by a short "yeah" neither stops the agent nor asks the model', async () => {
     const call = await open({ draft: greeter })
     await call.pass(1500)
     await call.pass(call.says('yeah'))

@@ -33,7 +33,7 @@ describe('the heard part of a sentence', () => {
     expect(heardOf(wide, 11_200, WIDEBAND)).toBe('We open at')
   })
 
-  it('excludes the last word while it is still being synthesised', () => {
+  it('the heard part of a sentence excludes the last word while it is still being synthesised', () => {
     expect(heardOf({ ...timed, complete: false }, 8000, NARROWBAND)).toBe('We open at')
   })
 

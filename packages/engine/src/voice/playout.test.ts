@@ -11,7 +11,7 @@ function fixture(volume?: number) {
 }
 
 describe("the agent's audio", () => {
-  it('continues after each of several pauses at exactly the first unplayed sample', () => {
+  it("the agent's audio continues after each of several pauses at exactly the first unplayed sample", () => {
     const { line, playout, leave } = fixture()
     playout.enqueue(ramp(0, 500))
     playout.enqueue(ramp(500, 500))

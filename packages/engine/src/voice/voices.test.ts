@@ -56,7 +56,7 @@ async function speak(choices: readonly ReturnType<typeof voice>[], text = 'one t
 }
 
 describe('a voice of a call that fails', () => {
-  it('twice without a complete sentence in between is not asked a third time', async () => {
+  it('a voice that fails twice without a complete sentence in between is not asked a third time', async () => {
     const remedies: string[] = []
     const failing = voice('a', [0, 1, 0])
     const voices = new Voices([failing.choice], NARROWBAND, new VirtualTime(), ({ remedy }) => remedies.push(remedy))
@@ -75,7 +75,7 @@ describe('a voice of a call that fails', () => {
     expect(failure).toBe(null)
   })
 
-  it('twice is replaced by the next one for the rest of the call', async () => {
+  it('a voice that fails twice is replaced by the next one for the rest of the call', async () => {
     const [first, second] = [voice('a', [0, 0]), voice('b', [])]
     const { render, remedies } = await speak([first, second])
     expect(remedies).toEqual(['asked-again', 'next-voice'])
@@ -84,7 +84,7 @@ describe('a voice of a call that fails', () => {
     expect(second.asked).toEqual(['one two three four', 'five six'])
   })
 
-  it('in the middle of a sentence is replaced by the next one from the interrupted word on', async () => {
+  it('a voice that fails in the middle of a sentence is replaced by the next one from the interrupted word on', async () => {
     const [first, second] = [voice('a', [2]), voice('b', [])]
     const { said, samples } = await speak([first, second])
     expect(second.asked).toEqual(['two three four'])
@@ -92,7 +92,7 @@ describe('a voice of a call that fails', () => {
     expect(samples).toBe(4000)
   })
 
-  it('in the middle of a sentence leaves each word once in the report of a later interruption', async () => {
+  it('a voice that fails in the middle of a sentence leaves each word once in the report of a later interruption', async () => {
     const text = 'one two three four'
     const { said } = await speak([voice('a', [2]), voice('b', [])], text)
     const words = said.map(word => ({ text: word.split('@')[0]!, startMs: Number(word.split('@')[1]) }))
@@ -102,7 +102,7 @@ describe('a voice of a call that fails', () => {
     expect(heardOf(sentence, 8 * 450, NARROWBAND)).toBe('one two three')
   })
 
-  it('in the middle of a sentence is asked once for the rest if it is the last voice', async () => {
+  it('a voice that fails in the middle of a sentence is asked once for the rest if it is the last voice', async () => {
     const only = voice('a', [2, null])
     const { said, remedies, failure } = await speak([only])
     expect(only.asked).toEqual(['one two three four', 'two three four'])
@@ -113,14 +113,14 @@ describe('a voice of a call that fails', () => {
     expect((await speak([voice('a', [2], { retryable: false })])).remedies).toEqual(['gave-up'])
   })
 
-  it('in the middle of a sentence is replaced from that word on, even if the next voice fails at once', async () => {
+  it('a voice that fails in the middle of a sentence is replaced from that word on, even if the next voice fails at once', async () => {
     const [first, second] = [voice('a', [3]), voice('b', [0, null])]
     const { said } = await speak([first, second])
     expect(second.asked).toEqual(['three four', 'three four'])
     expect(said).toEqual(['one@0', 'two@100', 'three@200', 'four@400'])
   })
 
-  it('in two sentences at the same time is replaced once', async () => {
+  it('a voice that fails in two sentences at the same time is replaced once', async () => {
     const [first, second] = [voice('a', [1, 1], { retryable: false }), voice('b', [])]
     const remedies: string[] = []
     const voices = new Voices([first.choice, second.choice], NARROWBAND, new VirtualTime(), ({ remedy }) =>
@@ -148,7 +148,7 @@ describe('a voice of a call that fails', () => {
     expect(remedies).toEqual(['gave-up'])
   })
 
-  it('together with the last one ends the sentence after two attempts of each', async () => {
+  it('a voice that fails together with the last one ends the sentence after two attempts of each', async () => {
     const [first, second] = [voice('a', [0, 0]), voice('b', [0, 0])]
     const { failure, remedies } = await speak([first, second])
     expect(remedies).toEqual(['asked-again', 'next-voice', 'asked-again', 'gave-up'])

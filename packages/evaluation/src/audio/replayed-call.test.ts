@@ -86,7 +86,7 @@ async function recordedCall(over: object = {}, seed = 5) {
 const itemsOf = (items: readonly object[]) => items.filter(item => (item as { kind: string }).kind !== 'state')
 
 describe('replay of a call', { timeout: 120_000 }, () => {
-  it('decides everything again as it was recorded, at the same times, without services and audio', async () => {
+  it('the replay of a call decides everything again as it was recorded, at the same times, without services and audio', async () => {
     const { report, log, bytes } = await recordedCall()
     expect(report.verdict).toBe('passed')
     const again = await replayCall({ log, plan: PLAN })
@@ -101,7 +101,7 @@ describe('replay of a call', { timeout: 120_000 }, () => {
     ['an interruption and street noise', 1, { interrupt_at_ms: 300 }, { background: { kind: 'street', snr_db: 15 } }],
     ['a wideband line with babble', 3, {}, { channel: 'wideband', background: { kind: 'babble', snr_db: 10 } }],
     ['a late interruption on a noisy line', 8, { interrupt_at_ms: 900 }, { background: { kind: 'car', snr_db: 8 } }],
-  ])('decides the same again after %s', async (_, seed, interruption, over) => {
+  ])('the replay of a call decides the same again after %s', async (_, seed, interruption, over) => {
     const steps = [
       { says: 'I want to book a room, please.', ...interruption },
       { says: 'No.', ...interruption },

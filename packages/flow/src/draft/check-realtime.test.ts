@@ -53,7 +53,9 @@ describe('an agent with a speech-to-speech model', () => {
     { interruptionSensitivity: 0.2 },
     { sttMode: 'fast' },
     { toolCallStrictMode: false },
-  ])('follows %o', settings => expect(codes(speechToSpeech(settings))).toEqual([]))
+  ])('a speech-to-speech model follows the setting %o without a warning', settings =>
+    expect(codes(speechToSpeech(settings))).toEqual([]),
+  )
 
   it('an agent with a speech-to-speech model cannot be the model of a node, of the analysis or of a fallback, which write text', () => {
     const node = flow([{ ...lone('hi'), model_choice: { model: speaking } }, ends()])

@@ -89,7 +89,7 @@ it.each([EXPORTS[0]!, EXPORTS[2]!])(
 )
 
 describe.each(EXPORTS)('%s', (_, file) => {
-  it('is the same draft after import, export and another import', () => {
+  it('an exported agent is the same draft after import, export and another import', () => {
     const draft = imported(importExport(importOf(file()), secrets))
     const { warnings: _warnings, ...body } = exportDraft(draft, {
       version: importOf(file()).agent_version,
@@ -113,7 +113,7 @@ describe('inspect', () => {
     ['/flow/tools/0/enable_typing_sound', 'the caller hears silence'],
     ['/flow/tools/4/transfer_destination/extension', 'dials no extension'],
     ['/flow/tools/4/transfer_option/transfer_ring_duration_ms', 'rings as long'],
-  ])('names %s, which is not executed, and what happens instead', (path, what) => {
+  ])('the inspection of an export names %s, which is not executed, and what happens instead', (path, what) => {
     expect(warnings().get(path)).toContain(what)
   })
 })

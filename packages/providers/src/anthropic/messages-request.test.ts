@@ -93,7 +93,7 @@ describe('the request body for the Anthropic Messages API', () => {
     expect(any).toMatchObject({ tool_choice: { type: 'auto' }, tools: [{ name: 'weather' }, { name: 'time' }] })
   })
 
-  it('declares the tools of earlier calls when the request offers no tools', () => {
+  it('the request body for the Anthropic Messages API declares the tools of earlier calls when the request offers no tools', () => {
     const messages = [
       ...HI,
       { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'weather', argumentsText: '' }] },
@@ -158,7 +158,7 @@ describe('the turns of a conversation for the Anthropic Messages API', () => {
   const turnsFor = (messages: Parameters<typeof turnsOf>[0]) =>
     turnsOf(messages).map(({ role, content }) => [role, content.map(({ type, text, content: c }) => text ?? c ?? type)])
 
-  it('begin and end with a turn of the user', () => {
+  it('the turns of a conversation for the Anthropic Messages API begin and end with a turn of the user', () => {
     expect(turnsFor([])).toEqual([['user', ['[The conversation begins.]']]])
     expect(turnsFor([{ role: 'assistant', content: 'Hello.' }])).toEqual([
       ['user', ['[The conversation begins.]']],
@@ -167,7 +167,7 @@ describe('the turns of a conversation for the Anthropic Messages API', () => {
     ])
   })
 
-  it('join neighbouring messages of one role and omit blank messages', () => {
+  it('the turns of a conversation for the Anthropic Messages API join neighbouring messages of one role and omit blank messages', () => {
     const messages = [
       ...HI,
       { role: 'assistant', content: '' },
@@ -184,7 +184,7 @@ describe('the turns of a conversation for the Anthropic Messages API', () => {
     ])
   })
 
-  it('contain a result for each tool call, and write results without a call as text', () => {
+  it('the turns of a conversation for the Anthropic Messages API contain a result for each tool call, and write results without a call as text', () => {
     const call = { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'x', argumentsText: '{}' }] } as const
     const result = { role: 'tool', toolCallId: 'a', content: 'done' } as const
     expect(turnsFor([...HI, call])).toEqual([

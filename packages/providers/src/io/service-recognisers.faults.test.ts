@@ -153,7 +153,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(session.events.filter(event => event.type === 'final' && event.fromFinalize)).toHaveLength(2)
     })
 
-    it('revises partial words, and gives late finals the times at which they were spoken', async () => {
+    it('a recogniser revises partial words, and gives late finals the times at which they were spoken', async () => {
       const { session } = await openSession(service, { revises: true, delays: { finalMs: 60 } })
       session.write(amplitudeSpeech('seven three'))
       session.silence(200)
@@ -168,7 +168,7 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
       expect(startsOf(session)).toEqual([1_000_000, 1_002_000, 1_005_600])
     })
 
-    it('continues after a lost connection, with every word once at its time', async () => {
+    it('a recogniser continues after a lost connection, with every word once at its time', async () => {
       const { fake, session } = await openSession(service)
       session.write(amplitudeSpeech('one two'))
       session.silence(1500)
@@ -411,7 +411,7 @@ describe('a pause in the audio of a call', () => {
     expect(fake.counts.connections).toBe(1)
   })
 
-  it('leads to no message that AssemblyAI refuses as too short or too long', async () => {
+  it('a pause in the audio of a call leads to no message that AssemblyAI refuses as too short or too long', async () => {
     const { fake, session } = await openSession(ASSEMBLY)
     for (const word of ['one', 'two', 'three']) {
       session.write(amplitudeSpeech(word).subarray(0, 1650))

@@ -20,7 +20,7 @@ describe('schemas of strict tools', () => {
     })
   })
 
-  it('where all properties must be required, optional ones may be null', () => {
+  it('in schemas of strict tools whose properties must all be required, optional ones may be null', () => {
     expect(requiringSchema(BOOKING)).toMatchObject({
       required: ['day', 'note', 'people'],
       properties: {

@@ -138,7 +138,7 @@ describe('an answer of the OpenAI chat API', () => {
     expect(events).toEqual([{ type: 'text', delta: 'Hi' }])
   })
 
-  it('causes no error but a ParleyError for arbitrary bytes', () => {
+  it('an answer of the OpenAI chat API causes no error but a ParleyError for arbitrary bytes', () => {
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
       fc
@@ -214,7 +214,7 @@ describe('tool calls of an answer of the OpenAI chat API', () => {
         call({ index: 1, id: 'b', ...fn('weather', '{"city":"Lima"}') }),
       ],
     ],
-  ])('stay separate when they come %s', (_name, chunks) => {
+  ])('tool calls of an answer of the OpenAI chat API stay separate when they come %s', (_name, chunks) => {
     const events = read(`${chunks.join('')}${chunk({}, 'stop')}`)
     expect(calls(events)).toEqual(both)
     expect(events.at(-1)).toEqual({ type: 'finished', reason: 'tool-calls' })

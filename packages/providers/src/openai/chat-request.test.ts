@@ -70,7 +70,7 @@ describe('the request body for the OpenAI chat API', () => {
     expect(JSON.stringify(chatRequest(request, options))).not.toContain('strict')
   })
 
-  it('declares the tools and the tool choice', () => {
+  it('the request body for the OpenAI chat API declares the tools and the tool choice', () => {
     const tools = [{ name: 'weather', description: 'The weather', parameters: { type: 'object' } }]
     const messages = [{ role: 'user', content: 'Hi' }] as const
     expect(chatRequest({ messages, tools, toolChoice: { name: 'weather' } }, options)).toMatchObject({

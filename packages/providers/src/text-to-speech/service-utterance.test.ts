@@ -53,7 +53,7 @@ describe('an utterance from a voice service', () => {
     expect(chunks.reduce((sum, { samples }) => sum + samples.length, 0)).toBe(1600)
   })
 
-  it('applies a budget between pieces that is shorter than the one for the first', async () => {
+  it('an utterance from a voice service applies a budget between pieces that is shorter than the one for the first', async () => {
     const { time, utterance, ended, outcome } = begin({ firstAudioMs: 5000, idleMs: 300 })
     utterance.audio(audio(100))
     time.advance(200)

@@ -30,7 +30,7 @@ describe('the alignment of a text with word times of a service', () => {
     expect(place("Hello – it's me.", times).at(-1)).toEqual(['me.', 300])
   })
 
-  it('places words that were spoken differently between their neighbours', () => {
+  it('the alignment of a text with word times of a service places words that were spoken differently between their neighbours', () => {
     const times = [
       ['At', 0],
       ['twelve', 100],
@@ -44,7 +44,7 @@ describe('the alignment of a text with word times of a service', () => {
     ])
   })
 
-  it('places words that the service left out between the others, each once', () => {
+  it('the alignment of a text with word times of a service places words that the service left out between the others, each once', () => {
     const times = [
       ['one', 0],
       ['four', 900],
@@ -80,7 +80,7 @@ describe('the alignment of a text with word times of a service', () => {
     expect(alignment.takeBefore(600).map(({ text }) => text)).toEqual(['two', 'three'])
   })
 
-  it('places no words when the service sends no times', () => {
+  it('the alignment of a text with word times of a service places no words when the service sends no times', () => {
     expect(place('one two', [])).toEqual([])
   })
 })

@@ -6,7 +6,7 @@ import { scriptedModel } from './scripted-model.ts'
 languageModelConformance('of the tests', scriptedModel)
 
 describe('tool calls in fragments', () => {
-  it('get a unique id when the service sends none or repeats one', () => {
+  it('tool calls in fragments get a unique id when the service sends none or repeats one', () => {
     const tools = new ToolCallAssembly()
     for (const [index, id] of ['', '', 'a', 'a'].entries()) tools.begin(index, id, 'weather')
     const ids = tools.complete().map(event => (event.type === 'tool-call' ? event.call.id : ''))
@@ -15,7 +15,7 @@ describe('tool calls in fragments', () => {
     expect(ids).not.toContain('')
   })
 
-  it('fail when they are malformed or exceed the size limit', () => {
+  it('tool calls in fragments fail when they are malformed or exceed the size limit', () => {
     const broken = expect.objectContaining({ code: 'model_failed' })
     expect(() => new ToolCallAssembly().append(0, '{')).toThrow(broken)
     const tools = new ToolCallAssembly()

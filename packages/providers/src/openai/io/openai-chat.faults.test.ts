@@ -222,7 +222,7 @@ describe('a model that is stopped', () => {
 })
 
 describe('a model and its connections', () => {
-  it('reuses its connection', async () => {
+  it('a model reuses its connection', async () => {
     const fake = await service()
     const chat = chatWith(fake.baseUrl)
     for (let i = 0; i < 10; i++) {

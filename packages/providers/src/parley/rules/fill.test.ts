@@ -95,7 +95,7 @@ describe('the day and time properties that rules-1 fills from a conversation', (
     expect(read('es', [line], { day: text('El día'), time: text('La hora') })).toEqual(expected)
   })
 
-  it('take an offered time by its hour, by its position in the offer, or by agreement', () => {
+  it('the day and time properties that rules-1 fills from a conversation take an offered time by its hour, by its position in the offer, or by agreement', () => {
     const offer = 'I have 8:00 in the morning or 20:00. Which one?'
     expect(read('en', [`${offer}|eight in the evening`], { time: text('The time') })).toEqual({ time: '20:00' })
     expect(read('en', ['I have 10:15 or 16:30. Which time?|the second one'], { time: text('The time') })).toEqual({
@@ -121,7 +121,7 @@ describe('the day and time properties that rules-1 fills from a conversation', (
     expect(read('en', ['|I work from ten to five'], when)).toEqual({})
   })
 
-  it('take the newest day when the caller changes their mind', () => {
+  it('the day and time properties that rules-1 fills from a conversation take the newest day when the caller changes their mind', () => {
     expect(read('en', ['Which day?|Tuesday', 'Tuesday. Shall I book it?|No, make it Friday'], when)).toEqual({
       day: 'Friday',
     })
@@ -212,11 +212,11 @@ describe('the enumerations, booleans and lists that rules-1 fills from a convers
     expect(read('en', [line], room)).toEqual({ room: expected })
   })
 
-  it('leave out an enumeration of which no value was named', () => {
+  it('the enumerations, booleans and lists that rules-1 fills from a conversation leave out an enumeration of which no value was named', () => {
     expect(read('en', ['Single or double?|whatever'], room)).toEqual({})
   })
 
-  it('match values without accents and with numbers in words', () => {
+  it('the enumerations, booleans and lists that rules-1 fills from a conversation match values without accents and with numbers in words', () => {
     expect(read('es', ['|PEQUEÑAS'], { t: { enum: ['pequeña', 'grande'] } })).toEqual({ t: 'pequeña' })
     expect(read('en', ['|three'], { stars: { enum: [1, 2, 3] } })).toEqual({ stars: 3 })
     expect(read('en', ['|no'], { confirmed: { enum: ['yes', 'no'], description: 'confirmed' } })).toEqual({})
@@ -236,12 +236,12 @@ describe('the enumerations, booleans and lists that rules-1 fills from a convers
     expect(values).toEqual(expected === undefined ? {} : { is_member: expected })
   })
 
-  it('fill a list with every value that was named and not refused', () => {
+  it('the enumerations, booleans and lists that rules-1 fills from a conversation fill a list with every value that was named and not refused', () => {
     const extras = { extras: { type: 'array', items: { type: 'string', enum: ['parking', 'breakfast', 'spa'] } } }
     expect(read('en', ['|breakfast and parking, no spa'], extras)).toEqual({ extras: ['breakfast', 'parking'] })
   })
 
-  it('fill nested objects', () => {
+  it('the enumerations, booleans and lists that rules-1 fills from a conversation fill nested objects', () => {
     const stay = {
       stay: {
         type: 'object',
@@ -253,7 +253,7 @@ describe('the enumerations, booleans and lists that rules-1 fills from a convers
 })
 
 describe('the free text properties that rules-1 fills from a conversation', () => {
-  it('take the answer to the matching question, without polite phrases', () => {
+  it('the free text properties that rules-1 fills from a conversation take the answer to the matching question, without polite phrases', () => {
     const wish = { wish: text('Special wishes for the room') }
     expect(read('en', ['Do you have special wishes?|Yes, a quiet room please'], wish)).toEqual({ wish: 'a quiet room' })
     expect(
@@ -261,13 +261,13 @@ describe('the free text properties that rules-1 fills from a conversation', () =
     ).toEqual({ direccion: 'calle Mayor 5' })
   })
 
-  it('take the newest turn when they are required, and are left out otherwise', () => {
+  it('the free text properties that rules-1 fills from a conversation take the newest turn when they are required, and are left out otherwise', () => {
     const two = { reason: text('Why the caller calls'), note: text('A remark') }
     expect(read('en', ['|my key does not work'], two)).toEqual({ reason: 'my key does not work' })
     expect(read('en', ['|yes'], two)).toEqual({})
   })
 
-  it('take constants of the schema, and are left out beyond their maximum length', () => {
+  it('the free text properties that rules-1 fills from a conversation take constants of the schema, and are left out beyond their maximum length', () => {
     expect(read('en', ['|hello'], { source: { const: 'phone' }, reason: text('Why', { maxLength: 3 }) })).toEqual({
       source: 'phone',
     })

@@ -150,7 +150,7 @@ describe('the transitions that rules-1 takes', () => {
       },
     })
 
-  it('decides without text, and yields no transition when no condition holds', async () => {
+  it('rules-1 decides without text, and yields no transition when no condition holds', async () => {
     expect(await decide([caller('[pressed 2#]')], 'The caller presses 1', 'The caller presses 2')).toEqual(['go_2', {}])
     expect(await decide([caller('whatever')], ...conditions)).toBe('')
     expect(await decide([], ...conditions)).toBe('')
@@ -227,7 +227,7 @@ describe('the tools that rules-1 calls', () => {
     expect(await after('I do not want to know the status of an order')).toEqual(expect.any(String))
   })
 
-  it('obeys the tool choice of the request', async () => {
+  it('rules-1 obeys the tool choice of the request', async () => {
     const request = reply('user_turn', instruction, [caller('Goodbye!')], { tools })
     expect(await answerTo({ ...request, toolChoice: 'none' })).toEqual(expect.any(String))
     const { brief: _none, ...bare } = request

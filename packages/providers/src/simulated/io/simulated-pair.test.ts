@@ -110,7 +110,7 @@ describe('the simulated recogniser', () => {
     expect(wordsOf(recognise(audio))).toEqual(['The', 'garden', 'is', 'the', 'house.'])
   })
 
-  it('recognises a word of several frames whole or not at all', async () => {
+  it('the simulated recogniser recognises a word of several frames whole or not at all', async () => {
     const long = 'antidisestablishmentarianism'
     const audio = await say(shared, `The word ${long} is long.`)
     const [final] = recognise(audio).filter(event => event.type === 'final')

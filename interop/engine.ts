@@ -16,6 +16,7 @@ import { parseUri, type SipUri } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
 import { LocalFlite } from '@parley/providers/testing'
 import { onTestFinished } from 'vitest'
+import { ENGINE_RTP_PORTS } from './ports.ts'
 import { type AtTestEnd, interopCertificates } from './recipe.ts'
 
 const CALL_WITHIN_MS = 20_000
@@ -106,7 +107,7 @@ export async function startEngine(
         key: readFileSync(files.engine.key, 'utf8'),
         ca: readFileSync(files.ca, 'utf8'),
       },
-      rtp: { ports: { from: 31_000, to: 31_999 }, threads: 1 },
+      rtp: { ports: ENGINE_RTP_PORTS, threads: 1 },
       userAgentName: 'Parley',
       ...endpoint,
     },

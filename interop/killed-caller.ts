@@ -1,6 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { dialLeg, Endpoint, type LegSecurity, parseUri, type SipUri } from '@parley/leg'
+import { ENGINE_RTP_PORTS } from './ports.ts'
 import { interopCertificates } from './recipe.ts'
 
 // A process that calls a URI and is killed by the test. It prints what an engine would have stored, one JSON object per line: {"attempt": …} before the INVITE leaves, {"state": "ringing"}, {"dialog": …} before the ACK leaves, which
@@ -14,7 +15,7 @@ const endpoint = await Endpoint.open({
     key: readFileSync(files.engine.key, 'utf8'),
     ca: readFileSync(files.ca, 'utf8'),
   },
-  rtp: { ports: { from: 31_000, to: 31_999 }, threads: 1 },
+  rtp: { ports: ENGINE_RTP_PORTS, threads: 1 },
   userAgentName: 'Parley',
   guard: () => ({ action: 'drop' }),
   onInvite: () => {},

@@ -10,6 +10,9 @@ export interface PeerPorts {
   readonly rtp: number
 }
 
+/** RTP ports of engines inside a test, which take them by themselves: none that a peer was given and has yet to bind. */
+export const ENGINE_RTP_PORTS = { from: 19_000, to: 19_999 } as const
+
 const RTP_RANGE = 100
 /** Below the range that the kernel picks outgoing ports from, above the engine's default RTP ports. */
 const SIP_BASE = 20_000

@@ -9,6 +9,7 @@ import { VirtualPhone } from '@parley/phone'
 import type { TextToSpeech } from '@parley/providers'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { ENGINE_RTP_PORTS } from './ports.ts'
 import { type RawRequest, RawSipPeer, rawTlsClient, response } from './raw-sip-peer.ts'
 
 const ATTACKER = '127.0.0.2'
@@ -48,7 +49,7 @@ afterAll(() => rm(home, { recursive: true, force: true }))
 
 const endpointOptions = () => ({
   tls,
-  rtp: { ports: { from: 31_000, to: 31_999 }, threads: 1 },
+  rtp: { ports: ENGINE_RTP_PORTS, threads: 1 },
   userAgentName: 'Parley',
 })
 

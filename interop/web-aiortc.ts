@@ -7,6 +7,7 @@ import { AiortcCaller } from './aiortc.ts'
 import { LiveTranscript } from './live-transcript.ts'
 import { eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { CALL_METERS, metersOf, recordingOf, webhooksOf } from './run-records.ts'
+import { sayUntil } from './say-until.ts'
 import type { Serving } from './serving.ts'
 import { AIORTC_PROGRAMS, requires } from './skip.ts'
 import { rms, spokenNarrow } from './wide-speech.ts'
@@ -15,8 +16,6 @@ const peer = requires(AIORTC_PROGRAMS)
 
 /** What takes seconds on an idle machine. */
 const SOON_MS = 60_000
-/** A person who is not understood says it again. */
-const SAY_AGAIN_MS = 15_000
 const RATE = 8000
 
 /** Tests of web calls by aiortc on a platform that other tests use as well. `platform`: called when a test begins. */
@@ -51,14 +50,11 @@ export function aiortcCalls(platform: () => { readonly serving: Serving; readonl
           SOON_MS,
         )
       await until(() => said(caller, 'agent').includes('Hillside Clinic'))
-      let saidAt = Number.NEGATIVE_INFINITY
-      await until(() => {
-        if (performance.now() - saidAt > SAY_AGAIN_MS) {
-          caller.speak(request, RATE)
-          saidAt = performance.now()
-        }
-        return said(caller, 'user').includes('book an appointment')
-      })
+      await sayUntil(
+        ['book an appointment'],
+        () => caller.speak(request, RATE),
+        () => said(caller, 'user'),
+      )
       // The answer to it.
       const before = said(caller, 'agent').length
       await until(() => said(caller, 'agent').length > before)

@@ -17,6 +17,7 @@ import { peerProcessOf } from './peer-process-of.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { type AtTestEnd, atLastTestEnd } from './recipe.ts'
 import { CALL_METERS, metersOf, recordingOf, webhooksOf } from './run-records.ts'
+import { sayUntil } from './say-until.ts'
 import { type Serving, startServing } from './serving.ts'
 import { rms, spokenWide } from './wide-speech.ts'
 
@@ -86,8 +87,11 @@ describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeou
     const one = visitor()
     await one.join({ url, token })
     await saysSoon(one, 'agent', 'Hillside Clinic')
-    one.speak(request)
-    await saysSoon(one, 'user', 'book an appointment')
+    await sayUntil(
+      ['would like', 'book', 'appointment'],
+      () => one.speak(request),
+      () => said(one, 'user'),
+    )
     one.send({ type: 'digits', digits: '1' })
     const digitsOf = async () => {
       const { items } = await client.runs.timeline({ params: { run_id }, query: {} })

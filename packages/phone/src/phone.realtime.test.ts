@@ -25,7 +25,8 @@ afterAll(async () => {
 })
 
 async function endpoint() {
-  const rtp = { ports: { from: 22_000, to: 22_999 }, threads: 1 }
+  // No ports of the peers of other tests (interop/ports.ts), which are found free before they are bound.
+  const rtp = { ports: { from: 20_500, to: 20_999 }, threads: 1 }
   return { tls: await ensureLocalCertificate(home), rtp, userAgentName: 'test' }
 }
 

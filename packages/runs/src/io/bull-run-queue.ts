@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { RunKind } from '@parley/store'
 import type { RunQueue, Work } from '../protocol.ts'
 import type { BullConnections } from './bull-connections.ts'
@@ -15,6 +16,8 @@ const QUEUES: Readonly<Record<RunKind, 'calls' | 'texts'>> = {
   background: 'texts',
 }
 const ONCE = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const
+/** Wake-ups that come so soon after one that left wait for each other, ms. */
+const GATHER_MS = 10
 /** Most wake-ups in one job. More would give one engine many calls while others are idle. */
 const TOGETHER = 8
 /** Most wake-ups that wait for those under way. One beyond them is lost, and the sweep finds its run. */
@@ -27,8 +30,8 @@ interface WakeUps extends Work {
 
 /**
  * Wake-ups on BullMQ: each is given to one process, once, and only wakes it. The run waits in the database; a queue that
- * is away costs time and loses nothing. A wake-up leaves at once; those that come while it is under way leave together after it, since a
- * job costs the database as much as the admission of a run.
+ * is away costs time and loses nothing. A wake-up leaves at once; those that come while it is under way, or within 10 ms, leave together
+ * after it, since a job costs the database as much as the admission of a run.
  */
 export class BullRunQueue implements RunQueue {
   readonly #connections: BullConnections
@@ -75,10 +78,11 @@ export class BullRunQueue implements RunQueue {
     while (true) {
       const [first, ...more] = waiting.splice(0, TOGETHER)
       if (first === undefined) break
-      await this.#connections
+      const added = this.#connections
         .queue<WakeUps>(name)
         .add(first.kind, more.length === 0 ? first : { ...first, more }, ONCE)
         .catch(error => this.#connections.problem('wake-ups were lost', error))
+      await (waiting.length < TOGETHER ? Promise.all([added, pause(GATHER_MS)]) : added)
     }
     this.#waiting.delete(name)
   }

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { TokenBucket } from '@parley/kernel'
 import nodeDataChannel from 'node-datachannel'
+import { sendPacket, sendText } from '../native-send.ts'
 import type { IceServer, PeerCommand, PeerOptions, PeerReport } from '../protocol.ts'
 import { SsrcMapping } from '../rtp-ssrc.ts'
 import { parseIceUrl } from '../turn.ts'
@@ -54,7 +55,7 @@ class Peer {
     // A port that is closed already answers with ICMP, which is an error of a connected socket.
     this.#socket.on('error', () => {})
     this.#socket.on('message', packet => {
-      if (track.isOpen() && mapping.outgoing(packet)) track.sendMessageBinary(packet)
+      if (mapping.outgoing(packet)) sendPacket(track, packet)
     })
     connection.onDataChannel(channel => {
       this.#channel = channel
@@ -83,8 +84,7 @@ class Peer {
   }
 
   send(text: string): void {
-    const channel = this.#channel
-    if (channel?.isOpen() && channel.bufferedAmount() < MAX_UNREAD_BYTES) channel.sendMessage(text)
+    if (this.#channel !== null) sendText(this.#channel, text, MAX_UNREAD_BYTES)
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { codecByName, loadOpus } from '@parley/media/testing'
 import nodeDataChannel from 'node-datachannel'
+import { sendPacket } from '../native-send.ts'
 import { parseIceUrl } from '../turn.ts'
 
 const FRAME = 320
@@ -113,8 +114,7 @@ export class BrowserStandIn {
     if (!receivesOnly) audio.addSSRC(this.#ssrc, 'browser', 'browser', 'microphone')
     const track = connection.addTrack(audio)
     track.onMessage(packet => this.#hear(packet))
-    if (!receivesOnly)
-      track.onOpen(() => this.#beginSending(packet => track.isOpen() && track.sendMessageBinary(packet)))
+    if (!receivesOnly) track.onOpen(() => this.#beginSending(packet => sendPacket(track, packet)))
     const channel = connection.createDataChannel('parley')
     this.#channel = channel
     channel.onMessage(text => this.messages.push(JSON.parse(String(text))))

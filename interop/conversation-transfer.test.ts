@@ -18,7 +18,7 @@ describe.skipIf(peer.missing)(`an agent that transfers its caller${peer.note}`, 
   beforeAll(async () => {
     const { switchboard } = formatAgents('')
     harness = await ConversationHarness.open({ agents: () => ({ switchboard: switchboard! }) }, atEnd)
-  }, 30_000)
+  }, 120_000)
 
   it('the agent announces the transfer; then the caller hears the shop, and the agent has hung up', {
     timeout: 60_000,

@@ -16,7 +16,7 @@ describe.skipIf(peer.missing)(
 
     it.for(['udp', 'tcp'] as const)(
       'a call to a peer over %s is answered and ended by BYE',
-      { timeout: 30_000 },
+      { timeout: 120_000 },
       async (transport, context) => {
         const { under, run } = await callsSipp({ scenario: 'uas', transport }, context.onTestFinished)
         const report = await under.nextReport()
@@ -26,7 +26,7 @@ describe.skipIf(peer.missing)(
       },
     )
 
-    it('an INVITE that a proxy forks becomes a call with the branch that answers', { timeout: 30_000 }, async ({
+    it('an INVITE that a proxy forks becomes a call with the branch that answers', { timeout: 120_000 }, async ({
       onTestFinished,
     }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-forked' }, onTestFinished)
@@ -42,7 +42,7 @@ describe.skipIf(peer.missing)(
     })
 
     it('a reliable 183 is acknowledged by PRACK, and its SDP is the answer when the 200 has none', {
-      timeout: 30_000,
+      timeout: 120_000,
     }, async ({ onTestFinished }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-100rel' }, onTestFinished)
       const report = await under.nextReport()
@@ -52,7 +52,7 @@ describe.skipIf(peer.missing)(
     })
 
     it('a call with early media that ends with 404 reports ringing before the first packet', {
-      timeout: 30_000,
+      timeout: 120_000,
     }, async ({ onTestFinished }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-early-media-404', pauseMs: 3000 }, onTestFinished)
       const report = await under.nextReport()
@@ -66,7 +66,7 @@ describe.skipIf(peer.missing)(
       expect(types, describeMedia(report)).toContain('voice-start')
     })
 
-    it('a 302 off the trunk is not followed', { timeout: 30_000 }, async ({ onTestFinished }) => {
+    it('a 302 off the trunk is not followed', { timeout: 120_000 }, async ({ onTestFinished }) => {
       const elsewhere = createSocket('udp4')
       let arrived = 0
       elsewhere.on('message', () => {
@@ -87,7 +87,7 @@ describe.skipIf(peer.missing)(
     })
 
     it('a target that answers 503 with Retry-After is passed over for the next one, and by later calls at first', {
-      timeout: 30_000,
+      timeout: 120_000,
     }, async ({ onTestFinished }) => {
       const busy = await startSipp({ scenario: 'uas-503', atTestEnd: onTestFinished })
       const next = await startSipp({ scenario: 'uas', calls: 2, hangUpMs: 1000, atTestEnd: onTestFinished })
@@ -105,7 +105,7 @@ describe.skipIf(peer.missing)(
       expect(answered.messages).toMatch(/^INVITE sip:\+15557654321@trunk\.example SIP/m)
     })
 
-    it('a 503 ends the call; its Retry-After is in the report', { timeout: 30_000 }, async ({ onTestFinished }) => {
+    it('a 503 ends the call; its Retry-After is in the report', { timeout: 120_000 }, async ({ onTestFinished }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-503' }, onTestFinished)
       const report = await under.nextReport()
       await passed(run)

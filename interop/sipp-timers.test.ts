@@ -77,20 +77,20 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
   })
 
-  it('a caller that refreshes by UPDATE stays connected', { timeout: 30_000 }, async ({ onTestFinished }) => {
+  it('a caller that refreshes by UPDATE stays connected', { timeout: 120_000 }, async ({ onTestFinished }) => {
     const { result } = await sippCalls({ scenario: 'uac-refresh', pauseMs: 1000 }, onTestFinished)
     expect(result.exitCode, result.output).toBe(0)
   })
 
   it('an INVITE with a session interval below 90 s is answered 422, and the next one with 90 s is accepted', {
-    timeout: 30_000,
+    timeout: 120_000,
   }, async ({ onTestFinished }) => {
     const { result } = await sippCalls({ scenario: 'uac-interval-too-small', pauseMs: 500 }, onTestFinished)
     expect(result.exitCode, result.output).toBe(0)
   })
 
   it('a called peer that answers 422 gets a new INVITE with the longer interval that it demands', {
-    timeout: 30_000,
+    timeout: 120_000,
   }, async ({ onTestFinished }) => {
     const { under, run } = await callsSipp({ scenario: 'uas-422' }, onTestFinished)
     await passed(run)

@@ -6,13 +6,16 @@ import { measureQueue } from './queue-to-invite.ts'
 
 type Summary = Readonly<Record<'read_ratio' | 'read_p99_ms' | 'edit_p99_ms' | 'list_p99_ratio', number>>
 
-function measured(planted: string): Promise<Summary> {
+/** The summary, and how many reads a second the whole pipeline answered. */
+async function measured(planted: string): Promise<Summary & { readonly reads: number }> {
   const given: Readonly<Record<string, string>> = { only: 'reads', rounds: '1', reads: '100', agents: '100', planted }
-  return benchmark.run({
+  const rows: { what?: unknown; whole?: { per_second?: number } }[] = []
+  const summary = (await benchmark.run({
     option: name => given[name],
-    line: () => {},
+    line: row => void rows.push(row),
     progress: () => {},
-  }) as Promise<Summary>
+  })) as Summary
+  return { ...summary, reads: rows.find(({ what }) => what === 'read')?.whole?.per_second ?? Number.NaN }
 }
 
 it('npm run bench -- api shows a pipeline that wastes 20 ms in each request', { timeout: 120_000 }, async () => {
@@ -20,7 +23,10 @@ it('npm run bench -- api shows a pipeline that wastes 20 ms in each request', { 
   const wasteful = await measured('20')
   for (const figure of Object.values(sound).filter(value => typeof value === 'number'))
     expect(figure).toBeGreaterThan(0)
-  expect(wasteful.read_ratio).toBeGreaterThan(2 * sound.read_ratio)
+  // One thread that wastes 20 ms in each of them answers at most 50 a second. The bare handler may be as slow on a busy machine, so that the
+  // ratio of one round says little.
+  expect(wasteful.reads).toBeLessThanOrEqual(50)
+  expect(sound.reads).toBeGreaterThan(50)
   // Sixteen ask at once and wait for one another: 320 ms each, but less for those of the beginning, when nobody is before them. So the mean of
   // a hundred is at least 290 ms, and the slowest one cannot be faster than the mean.
   expect(wasteful.read_p99_ms).toBeGreaterThan(14 * 20)

@@ -7,7 +7,7 @@ import { loudness } from '@parley/phone/testing'
 import { describe, it } from 'vitest'
 import { freePeerPorts, rtpRange } from './ports.ts'
 import type { AtTestEnd } from './recipe.ts'
-import { preparedHome, temporaryHome } from './serving.ts'
+import { ADMITS_WHEN_LATE, preparedHome, temporaryHome } from './serving.ts'
 
 /** Runs `npm run demo` with these arguments, with this home and a folder for temporary files of its own. */
 async function demo(args: readonly string[], home: string, atTestEnd: AtTestEnd) {
@@ -22,6 +22,7 @@ async function demo(args: readonly string[], home: string, atTestEnd: AtTestEnd)
         TMPDIR: temporary,
         PARLEY_HOME: home,
         PARLEY_RTP_PORTS: rtpRange(await freePeerPorts()),
+        ...ADMITS_WHEN_LATE,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     },

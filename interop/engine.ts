@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CallEvent, EngineOptions, VoiceAgent } from '@parley/engine'
 import {
+  ADMITS_WHEN_LATE,
   type Call,
   type CallReport,
   type DialRequest,
@@ -101,6 +102,7 @@ export async function startEngine(
       ringMs,
     })
   const engine = await Engine.start({
+    ...ADMITS_WHEN_LATE,
     endpoint: {
       tls: {
         cert: readFileSync(files.engine.cert, 'utf8'),

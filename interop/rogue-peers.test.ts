@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type DialRequest, Engine, testPlan, testRouter } from '@parley/engine/testing'
+import { ADMITS_WHEN_LATE, type DialRequest, Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { ParleyError } from '@parley/kernel'
 import { Endpoint, ensureLocalCertificate, parseUri, type SipUri, type TlsIdentity } from '@parley/leg'
 import { VirtualPhone } from '@parley/phone'
@@ -55,6 +55,7 @@ const endpointOptions = () => ({
 
 async function openEngine(): Promise<Engine> {
   const engine = await Engine.start({
+    ...ADMITS_WHEN_LATE,
     endpoint: endpointOptions(),
     router: testRouter([{ token: TOKEN, security: 'srtp-required', plan: () => testPlan({ voice: silence }) }]),
   })

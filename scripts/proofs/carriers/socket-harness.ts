@@ -3,7 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Call, type CallReport, type DialRequest, Engine, testPlan, testRouter } from '@parley/engine/testing'
+import {
+  ADMITS_WHEN_LATE,
+  type Call,
+  type CallReport,
+  type DialRequest,
+  Engine,
+  testPlan,
+  testRouter,
+} from '@parley/engine/testing'
 import { systemRandom, systemTime } from '@parley/kernel'
 import { ensureLocalCertificate, parseUri, type SipUri, type TlsIdentity } from '@parley/leg'
 import { type Received, ScriptedCarrier, type Wording } from '@parley/loadtest'
@@ -54,6 +62,7 @@ export class SocketHarness {
       { token: LIMITED_TOKEN, security: 'rtp-only', plan, inboundCps: LIMIT / 2 },
     ])
     const engine = await Engine.start({
+      ...ADMITS_WHEN_LATE,
       endpoint: { tls, rtp: { ports: { from: 37_000, to: 37_499 }, threads: 1 }, userAgentName: 'Parley' },
       router,
     })

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { VoiceAgent } from '@parley/engine'
-import { type CallPlan, type CallReport, Engine, testPlan, testRouter } from '@parley/engine/testing'
+import { ADMITS_WHEN_LATE, type CallPlan, type CallReport, Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { type ExampleName, ExampleServer, exampleDraft } from '@parley/examples'
 import { type Ms, randomToken, systemRandom } from '@parley/kernel'
 import { type PhoneCall, PhoneVoice, VirtualPhone } from '@parley/phone'
@@ -96,6 +96,7 @@ export class ClinicCalls {
     const lanes = Array.from({ length: atOnce }, (): Lane => ({ token: randomToken(systemRandom, 26), agent: null }))
     const voice = new TonesVoice()
     const engine = await Engine.start({
+      ...ADMITS_WHEN_LATE,
       endpoint: { ...endpoint, userAgentName: 'Parley' },
       router: testRouter(
         lanes.map(lane => ({ token: lane.token, security: 'srtp-required', plan: () => planOf(lane, home) })),

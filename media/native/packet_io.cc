@@ -406,13 +406,21 @@ napi_value construct(napi_env env, napi_callback_info info) {
 }
 
 /**
- * realtime(): puts the calling thread before all that is not real-time, also before other sessions and control groups, which
- * a nice value is not; 0, or the system's error number. Threads that it starts are not.
+ * realtime(on): puts the calling thread before all that is not real-time, also before other sessions and control groups, which
+ * a nice value is not, or back among the others; 0, or the system's error number. Threads that it starts are not real-time.
  */
-napi_value make_realtime(napi_env env, napi_callback_info) {
+napi_value set_realtime(napi_env env, napi_callback_info info) {
+  napi_value argument;
+  size_t count = 1;
+  bool on = false;
+  if (napi_get_cb_info(env, info, &count, &argument, nullptr, nullptr) != napi_ok || count < 1 ||
+      napi_get_value_bool(env, argument, &on) != napi_ok) {
+    return fail(env, "realtime takes a boolean");
+  }
+  const int policy = on ? SCHED_RR : SCHED_OTHER;
   sched_param parameter = {};
-  parameter.sched_priority = sched_get_priority_min(SCHED_RR);
-  const int result = sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &parameter);
+  parameter.sched_priority = sched_get_priority_min(policy);
+  const int result = sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &parameter);
   return number(env, result == 0 ? 0 : errno);
 }
 
@@ -424,7 +432,7 @@ bool add_packet_io(napi_env env, napi_value exports) {
       method("wait", wait_until),  method("poll", poll_packets), method("send", send_packets),
       method("counters", read_counters),
   };
-  return add_class(env, exports, "PacketIo", construct, methods) && add_function(env, exports, "realtime", make_realtime);
+  return add_class(env, exports, "PacketIo", construct, methods) && add_function(env, exports, "realtime", set_realtime);
 }
 
 }  // namespace parley

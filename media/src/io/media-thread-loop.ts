@@ -11,6 +11,7 @@ import { LEFT_RECEIVED, LEFT_TO_SEND, type NativeTurns, TURN } from './native-tu
 import { OutgoingPackets } from './outgoing-packets.ts'
 import { SweptCalls } from './swept-calls.ts'
 import { ThreadLateness } from './thread-lateness.ts'
+import type { ThreadPriority } from './thread-priority.ts'
 import { COMMAND_POSTED, type ThreadCommand, type ThreadStatistics } from './thread-protocol.ts'
 import { ThreadReplies } from './thread-replies.ts'
 import { DEFAULT_PTIME_MS, type ThreadSession, ThreadSessions } from './thread-sessions.ts'
@@ -20,6 +21,9 @@ const RECEIVED_AT_ONCE = 512
 const BATCH_PACKETS = 128
 /** Sessions whose packets are composed before they are sent; each may have a report too. */
 const SENT_AT_ONCE = BATCH_PACKETS / 2
+
+/** Of the thread: raised while it has calls. */
+type Priority = Pick<ThreadPriority, 'raise' | 'lower'>
 
 /**
  * One media thread: wakes every 2.5 ms on absolute deadlines, sends for the calls whose slot it is, and processes
@@ -42,6 +46,7 @@ export class MediaThreadLoop {
   readonly #lateness: ThreadLateness
   /** Wakes in C++; null: they are here. */
   readonly #turns: NativeTurns | null
+  readonly #priority: Priority
   readonly #gridStart: Ms
   #nowMs: Ms
   readonly #replies: ThreadReplies
@@ -59,7 +64,9 @@ export class MediaThreadLoop {
     transforms: SrtpTransforms = portableTransforms,
     path: MediaPath = new PortableMediaPath(),
     turns: NativeTurns | null = null,
+    priority: Priority = { raise: () => {}, lower: () => {} },
   ) {
+    this.#priority = priority
     this.#path = path
     this.#turns = turns
     this.#io = io
@@ -85,6 +92,7 @@ export class MediaThreadLoop {
     this.#replies.flush(this.#nowMs)
     if (this.#turns === null) await this.#runWakes()
     else await this.#runTurns(this.#turns)
+    this.#priority.lower()
     this.#sessions.closeAll()
     this.#replies.flush(this.#nowMs)
     this.#port.close()
@@ -163,9 +171,11 @@ export class MediaThreadLoop {
     if (this.#stopping) return
     const from = this.#io.now()
     this.#lateness.publishIdle()
+    this.#priority.lower()
     await new Promise<void>(resolve => {
       this.#wakeIdle = resolve
     })
+    this.#priority.raise()
     this.#idleMs += this.#io.now() - from
     this.#lateness.recent.reset(this.#io.now())
   }

@@ -28,8 +28,8 @@ export interface NativeAddon {
   pageWords(): string
   /** As the function of `dsp/decibels.ts`. */
   decibels(power: number): number
-  /** Gives the calling thread real-time priority; returns the system's error number, or 0. */
-  realtime(): number
+  /** Gives the calling thread real-time priority, or takes it away; returns the system's error number, or 0. */
+  realtime(on: boolean): number
   /**
    * Of these IPv4 sources the kernel delivers one datagram in `oneIn`, a power of two, to the UDP socket of this process that is bound to
    * `ipv4` (null: to an IPv6 address) and `port`, and drops the rest; no source: it delivers all. Returns the system's error

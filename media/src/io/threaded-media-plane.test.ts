@@ -1,5 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { systemRandom } from '@parley/kernel'
@@ -37,6 +37,16 @@ function next<T extends MediaEvent['type']>(
     if (event.type === type && fits(candidate)) resolve(candidate)
   })
   return promise
+}
+
+const mayBeRealTime = process.platform === 'linux' && process.getuid?.() === 0 && availableParallelism() > 1
+
+/** Threads of this process that the real-time scheduler runs (SCHED_RR, field 41 of proc(5)). */
+function realTimeThreads(): number {
+  return readdirSync('/proc/self/task').filter(thread => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[38] === '2'
+  }).length
 }
 
 describe('media threads over real sockets', () => {
@@ -87,6 +97,17 @@ describe('media threads over real sockets', () => {
     recorded.hear(right)
     expect(recorded).toMatchObject({ heard: 8000, brokenAt: -1 })
   })
+
+  it.skipIf(!mayBeRealTime)(
+    `a media thread is real-time while it has sessions, and ordinary without: what its idle turns do must not keep others waiting${mayBeRealTime ? '' : ' (only root on a Linux with two processors may)'}`,
+    async () => {
+      await vi.waitFor(() => expect(realTimeThreads()).toBe(0))
+      const session = await plane.open({ label: 'urgent' })
+      await vi.waitFor(() => expect(realTimeThreads()).toBe(1))
+      await session.close()
+      await vi.waitFor(() => expect(realTimeThreads()).toBe(0))
+    },
+  )
 
   it('a session describes its media chain', async () => {
     const a = await plane.open({ label: 'call 7' })

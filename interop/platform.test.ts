@@ -168,9 +168,11 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
       const { state, utterances } = await client.runs.transcript({ params: { run_id: id } })
       return [state, ...utterances.filter(({ role }) => role === 'agent').map(({ text }) => text)]
     }
-    // The phone may interrupt either agent.
-    expect(await lines(run_id)).toEqual(['complete', expect.stringMatching(/^One/)])
-    expect(await lines(next)).toEqual(['complete', expect.stringMatching(/^Specialist/)])
+    // The phone may interrupt either agent, and one that a busy machine keeps waiting begins to say "One moment, please." before its line.
+    const [waits, helps] = [expect.stringMatching(/^One/), expect.stringMatching(/^Specialist/)]
+    expect([[waits], [waits, waits]]).toContainEqual((await lines(run_id)).slice(1))
+    expect([[helps], [waits, helps]]).toContainEqual((await lines(next)).slice(1))
+    for (const id of [run_id, next]) expect((await lines(id))[0]).toBe('complete')
     for (const id of [run_id, next]) {
       const recording = () => client.runs.recording({ params: { run_id: id } })
       await eventually(recording, ({ state }) => state === 'ready', SOON_MS)

@@ -1,6 +1,6 @@
 import { availableParallelism, constants, setPriority } from 'node:os'
 import type { PacketIoKind } from './choose-packet-io.ts'
-import { loadNativeAddon } from './native-packet-io.ts'
+import { loadNativeAddon, type NativeAddon } from './native-packet-io.ts'
 
 /**
  * The priority of the thread that made it. While it has calls, media goes before all else that is busy on the machine, where we may
@@ -11,11 +11,13 @@ import { loadNativeAddon } from './native-packet-io.ts'
  * those would never run beside it.
  */
 export class ThreadPriority {
-  readonly #kind: PacketIoKind
+  /** What can ask for the real-time scheduler; null: there is none, or an only core, of which a thread under a flood would leave nothing to signalling. */
+  readonly #addon: NativeAddon | null
   #isRaised = false
 
   constructor(kind: PacketIoKind) {
-    this.#kind = kind
+    const addon = kind === 'native' && availableParallelism() > 1 ? loadNativeAddon() : null
+    this.#addon = typeof addon === 'string' ? null : addon
   }
 
   raise(): void {
@@ -33,11 +35,7 @@ export class ThreadPriority {
   #set(isRaised: boolean): void {
     // Elsewhere the nice value would be the whole process's.
     if (process.platform !== 'linux') return
-    // A thread under a flood would leave nothing of an only core to signalling.
-    if (this.#kind === 'native' && availableParallelism() > 1) {
-      const addon = loadNativeAddon()
-      if (typeof addon !== 'string' && addon.realtime(isRaised) === 0) return
-    }
+    if (this.#addon?.realtime(isRaised) === 0) return
     const { PRIORITY_HIGH, PRIORITY_NORMAL } = constants.priority
     try {
       setPriority(0, isRaised ? PRIORITY_HIGH : PRIORITY_NORMAL)

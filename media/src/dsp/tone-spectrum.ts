@@ -1,4 +1,5 @@
 import type { Samples } from '@parley/kernel'
+import { FourierTransform } from './fourier-transform.ts'
 
 /** 64 ms at 8 kHz, long enough for the two tones of a ringing tone, 40 Hz apart; bins of 15.6 Hz. */
 export const SPECTRUM_WINDOW: Samples = 512
@@ -30,16 +31,13 @@ export class ToneSpectrum {
   readonly #window = new Float64Array(SPECTRUM_WINDOW)
   readonly #cos = new Float64Array(HALF)
   readonly #sin = new Float64Array(HALF)
-  readonly #reversed = new Uint16Array(HALF)
+  readonly #transform = new FourierTransform(HALF)
 
   constructor() {
     for (let i = 0; i < SPECTRUM_WINDOW; i++) {
       this.#window[i] = (0.5 - 0.5 * Math.cos((2 * Math.PI * i) / SPECTRUM_WINDOW)) / 32768
     }
     for (let i = 0; i < HALF; i++) {
-      let reversed = 0
-      for (let bit = 0; bit < 8; bit++) reversed |= ((i >> bit) & 1) << (7 - bit)
-      this.#reversed[i] = reversed
       this.#cos[i] = Math.cos((2 * Math.PI * i) / SPECTRUM_WINDOW)
       this.#sin[i] = Math.sin((2 * Math.PI * i) / SPECTRUM_WINDOW)
     }
@@ -50,7 +48,7 @@ export class ToneSpectrum {
     const mask = audio.length - 1
     let energy = 0
     for (let i = 0; i < HALF; i++) {
-      const to = this.#reversed[i]!
+      const to = this.#transform.places[i]!
       const even = audio[(start + 2 * i) & mask]! * this.#window[2 * i]!
       const odd = audio[(start + 2 * i + 1) & mask]! * this.#window[2 * i + 1]!
       this.#re[to] = even
@@ -60,7 +58,7 @@ export class ToneSpectrum {
     // Parseval: the bins of positive frequencies hold half of the energy, so no band is louder than this.
     const loudest = decibels((energy * SPECTRUM_WINDOW) / 2)
     if (loudest < QUIET_DB) return this.#quiet(loudest)
-    this.#transform()
+    this.#transform.run(this.#re, this.#im)
     let total = 1e-12
     for (let bin = LOWEST_BIN - 1; bin <= HIGHEST_BIN + 1; bin++) {
       const power = this.#powerAt(bin)
@@ -100,30 +98,6 @@ export class ToneSpectrum {
     const sumRe = re + mirroredRe + oddRe * c + oddIm * s
     const sumIm = im - mirroredIm + oddIm * c - oddRe * s
     return (sumRe * sumRe + sumIm * sumIm) / 4
-  }
-
-  /** Radix-2, in place, on input in bit-reversed order. */
-  #transform(): void {
-    const re = this.#re
-    const im = this.#im
-    for (let size = 2; size <= HALF; size *= 2) {
-      const half = size / 2
-      const step = SPECTRUM_WINDOW / size
-      for (let from = 0; from < HALF; from += size) {
-        for (let i = 0; i < half; i++) {
-          const c = this.#cos[i * step]!
-          const s = this.#sin[i * step]!
-          const a = from + i
-          const b = a + half
-          const r = re[b]! * c + im[b]! * s
-          const j = im[b]! * c - re[b]! * s
-          re[b] = re[a]! - r
-          im[b] = im[a]! - j
-          re[a] = re[a]! + r
-          im[a] = im[a]! + j
-        }
-      }
-    }
   }
 
   /** The strongest bin that is not part of the peak at `except`. */

@@ -1,9 +1,9 @@
+import { FourierTransform } from '@parley/media'
+
 /** Length of one transform: a piece of half a second at 2 kHz and what it is compared with. A power of two. */
 const BLOCK = 8192
 
-/** Cosine and sine of the transform's angles. */
-const COSINE = Float64Array.from({ length: BLOCK / 2 }, (_, k) => Math.cos((2 * Math.PI * k) / BLOCK))
-const SINE = Float64Array.from({ length: BLOCK / 2 }, (_, k) => Math.sin((2 * Math.PI * k) / BLOCK))
+const TRANSFORM = new FourierTransform(BLOCK)
 
 /** Complex numbers, `BLOCK` of them. */
 class Spectrum {
@@ -11,34 +11,19 @@ class Spectrum {
   readonly im = new Float64Array(BLOCK)
 }
 
-/** The discrete Fourier transform in place: radix 2, decimation in time. */
+/** Replaces the numbers, which are in order, by their transform. */
 function transform({ re, im }: Spectrum): void {
-  for (let i = 1, j = 0; i < BLOCK; i++) {
-    let bit = BLOCK >> 1
-    for (; (j & bit) !== 0; bit >>= 1) j ^= bit
-    j ^= bit
-    if (i >= j) continue
+  const { places } = TRANSFORM
+  for (let i = 0; i < BLOCK; i++) {
+    const place = places[i]!
+    if (i >= place) continue
     const [real, imaginary] = [re[i]!, im[i]!]
-    re[i] = re[j]!
-    im[i] = im[j]!
-    re[j] = real
-    im[j] = imaginary
+    re[i] = re[place]!
+    im[i] = im[place]!
+    re[place] = real
+    im[place] = imaginary
   }
-  for (let half = 1; half < BLOCK; half <<= 1) {
-    const stride = BLOCK / (2 * half)
-    for (let from = 0; from < BLOCK; from += 2 * half) {
-      for (let k = 0; k < half; k++) {
-        const [cosine, sine] = [COSINE[k * stride]!, SINE[k * stride]!]
-        const [low, high] = [from + k, from + k + half]
-        const real = re[high]! * cosine + im[high]! * sine
-        const imaginary = im[high]! * cosine - re[high]! * sine
-        re[high] = re[low]! - real
-        im[high] = im[low]! - imaginary
-        re[low] = re[low]! + real
-        im[low] = im[low]! + imaginary
-      }
-    }
-  }
+  TRANSFORM.run(re, im)
 }
 
 /**

@@ -30,7 +30,7 @@ const MAX_REALM = 128
 /** RFC 4028 section 5: no interval is shorter. */
 const MIN_SESSION_S = 90
 const MAX_SESSION_S = 86_400
-/** More often helps nobody; less often than the engine's own 25 to 29 s loses paths. */
+/** A shorter interval keeps no more paths open; a longer one than the engine's own, 25 to 29 s, loses some. */
 const MIN_KEEP_ALIVE_S = 5
 const MAX_KEEP_ALIVE_S = 25
 /** Carriers ban clients that send OPTIONS more often. */

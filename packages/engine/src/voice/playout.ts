@@ -59,6 +59,14 @@ export class Playout {
     return Math.min(this.#end, this.#leg.played() + this.#base)
   }
 
+  /**
+   * Position up to which the leg's reports place the stream on the sample clock. A report may come late: `played` is ahead of it, and
+   * `sampleOf` knows of no pause in between.
+   */
+  get reported(): Samples {
+    return this.#anchor?.position ?? 0
+  }
+
   /** Appends audio; returns the position at which it begins. */
   enqueue(audio: Int16Array): Samples {
     const from = this.#end

@@ -103,6 +103,19 @@ describe('a speech of the agent', () => {
     expect(facts.filter(fact => fact === 'quiet')).toHaveLength(1)
   })
 
+  it('begins where its first sample was sent, also when the report of the silence before it comes late', async () => {
+    const { line, say, leave, speechOutput, facts, reports } = fixture()
+    await say('a', 'One.')
+    await leave(800)
+    const late = line.send(0)
+    line.wait(8000)
+    await say('b', 'Two.')
+    const all = [late, line.send(160), line.send(640)]
+    for (const event of all) speechOutput.onProgress(event)
+    expect(facts).toContain('b audible at 8800')
+    expect(reports.find(({ id }) => id === 'b')?.span).toEqual({ start_ms: 1100, end_ms: 1200 })
+  })
+
   it('that is cut reports only the words that were played to their end', async () => {
     const { say, leave, speechOutput, reports, line } = fixture()
     await say('a', 'One two three four.')

@@ -203,27 +203,27 @@ export class SpeechOutput {
     // Enqueued audio is no sound yet: a line that does not send it is silent to the caller.
     if (!this.#playout.paused) this.#setSounding(this.#playout.played() < this.#playout.end)
     if (this.#hasRoom) this.#room?.resolve()
-    this.#settle()
+    // A speech ends with the report of its end: before that, its place on the sample clock is not known.
+    this.#settle(this.#playout.reported)
   }
 
-  /** Notes the start of speeches whose first sample has been played. */
+  /** Notes the start of speeches whose first sample is reported as played. */
   #noteStart(): void {
-    const played = this.#playout.played()
+    const { reported } = this.#playout
     for (const speech of this.#speeches) {
       const from = speech.sentences[0]?.from
-      if (from === undefined || speech.startSample !== null || played <= from) continue
+      if (from === undefined || speech.startSample !== null || reported <= from) continue
       speech.startSample = this.#playout.sampleOf(from)
       if (!speech.isHolding) this.#listeners.onAudible(speech.id, speech.startSample)
     }
   }
 
   /** Reports speeches that were played to their end. */
-  #settle(): void {
+  #settle(played = this.#playout.played()): void {
     for (;;) {
       const speech = this.#speeches[0]
       if (speech === undefined || !speech.rendered || this.#playout.paused) break
       const last = speech.sentences.at(-1)
-      const played = this.#playout.played()
       if (last !== undefined && last.from + last.samples > played) break
       this.#noteStart()
       this.#speeches.shift()

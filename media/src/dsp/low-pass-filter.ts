@@ -1,12 +1,10 @@
 import type { Samples } from '@parley/kernel'
 import { wordsClass } from '../page/words.ts'
+import { filterSymmetric, TOGETHER } from './symmetric-filter.ts'
 import { type LowPassDesign, lowPass } from './windowed-sinc.ts'
 
 /** Samples that are filtered at once. */
 const CHUNK: Samples = 160
-/** Outputs whose sums are made together: each sum alone waits for its last addition. */
-const TOGETHER = 4
-
 /** Most taps of a filter whose memory the native media path reads and changes as well. */
 export const MOST_TAPS = 128
 
@@ -30,6 +28,7 @@ export class LowPassFilter {
   readonly #history: Int16Array
   /** The history, then the samples of a chunk and room for whole groups. */
   readonly #line: Float64Array
+  readonly #sums = new Float64Array(CHUNK + TOGETHER)
 
   constructor(design: LowPassDesign, memory?: LowPassMemory) {
     this.#taps = lowPass(design)
@@ -60,43 +59,16 @@ export class LowPassFilter {
     const size = this.#taps.length
     line.set(this.#history)
     for (let i = 0; i < count; i++) line[size - 1 + i] = audio[offset + i]!
-    // A window of zeros yields zero and is not computed.
-    let zeros = 0
-    while (zeros < size - 1 && line[size - 2 - zeros] === 0) zeros++
-    for (let from = 0; from < count; from += TOGETHER) {
-      const until = Math.min(from + TOGETHER, count)
-      let areZero = true
-      for (let i = from; i < until; i++) {
-        zeros = line[size - 1 + i] === 0 ? zeros + 1 : 0
-        if (zeros < size) areZero = false
-      }
-      if (areZero) into.fill(0, intoOffset + from, intoOffset + until)
-      else this.#filterGroup(from, until - from, into, intoOffset + from)
+    // Windows of zeros yield zeros and are not computed.
+    let last = size - 1 + count - 1
+    while (last >= 0 && line[last] === 0) last--
+    if (last < 0) into.fill(0, intoOffset, intoOffset + count)
+    else {
+      const sums = this.#sums
+      filterSymmetric(this.#taps, line, 0, count, sums)
+      for (let i = 0; i < count; i++) into[intoOffset + i] = sampleOf(sums[i]!)
     }
     for (let i = 0; i < size - 1; i++) this.#history[i] = line[count + i]!
-  }
-
-  /** The next four outputs, of which `count` are wanted; `from`: the first sample of their first window. */
-  #filterGroup(from: number, count: number, into: Int16Array, at: number): void {
-    const taps = this.#taps
-    const line = this.#line
-    const half = this.delay
-    const middle = taps[half]!
-    let a = middle * line[from + half]!
-    let b = middle * line[from + half + 1]!
-    let c = middle * line[from + half + 2]!
-    let d = middle * line[from + half + 3]!
-    for (let k = 0, left = from, right = from + taps.length - 1; k < half; k++, left++, right--) {
-      const tap = taps[k]!
-      a += tap * (line[left]! + line[right]!)
-      b += tap * (line[left + 1]! + line[right + 1]!)
-      c += tap * (line[left + 2]! + line[right + 2]!)
-      d += tap * (line[left + 3]! + line[right + 3]!)
-    }
-    into[at] = sampleOf(a)
-    if (count > 1) into[at + 1] = sampleOf(b)
-    if (count > 2) into[at + 2] = sampleOf(c)
-    if (count > 3) into[at + 3] = sampleOf(d)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Samples } from '@parley/kernel'
+import { filterSymmetric, lowPass } from '@parley/media'
 import { CARRIER_COS, CARRIER_PERIOD, CARRIER_SIN, PULSE, PULSE_HALF, SYMBOL } from './tone-line.ts'
 import type { WordPiece } from './word-code.ts'
 import { FRAME_SIZES, FrameReader, MAX_FRAME, PILOT_EVERY, pilot, SYNC_PILOTS } from './word-frame.ts'
@@ -6,11 +7,24 @@ import { FRAME_SIZES, FrameReader, MAX_FRAME, PILOT_EVERY, pilot, SYNC_PILOTS } 
 /** Baseband values per symbol: the start of a frame is found to a tenth of a symbol. */
 const PER_SYMBOL = 5
 const HOP: Samples = SYMBOL / PER_SYMBOL
-const SYNC_HOPS = PER_SYMBOL * PILOT_EVERY * (SYNC_PILOTS - 1)
+/** Hops from one pilot to the next. */
+const PILOT_HOPS = PER_SYMBOL * PILOT_EVERY
+const SYNC_HOPS = PILOT_HOPS * (SYNC_PILOTS - 1)
+const SYNC_SIGNS = Float64Array.from({ length: SYNC_PILOTS }, (_, i) => pilot(i))
 /** Samples that are processed at once. */
 const CHUNK: Samples = 160
-/** Hops that are filtered together: each sum alone waits for its last addition. */
-const TOGETHER = 4
+/** Hops of a chunk, and room for whole groups of those that are filtered together. */
+const HOPS = CHUNK / HOP + 4
+/**
+ * The line is mixed down to the baseband and thinned out to the hops in one step, then filtered by the pulse. The first filter passes the
+ * tones; what would fall on them, the nearest being their own image at twice the carrier, begins 1450 Hz beside them.
+ */
+const THINNING = lowPass({ passHz: 250, stopHz: 1450, stopbandDb: 55 })
+const THINNING_HALF = THINNING.length >> 1
+/** The pulse at the rate of the hops. */
+const HOP_PULSE = Float64Array.from({ length: (2 * PULSE_HALF) / HOP + 1 }, (_, i) => HOP * PULSE[HOP * i]!)
+/** Samples that a hop depends on. */
+const REACH: Samples = PULSE.length + THINNING.length - 1
 /** Twice the longest frame, so that the values of a candidate are never overwritten. */
 const RING = 4096
 const RING_MASK = RING - 1
@@ -41,20 +55,28 @@ export class Demodulator {
   readonly #onPiece: OnWordPiece
   readonly #reader = new FrameReader()
   readonly #symbols = new Float32Array(2 * MAX_FRAME.symbols)
-  /** The last samples before those of a chunk, then these, and room for whole groups of hops. */
-  readonly #line = new Float64Array(PULSE.length - 1 + CHUNK + TOGETHER * HOP)
-  /** Baseband values of the chunk's hops, before the phase of the carrier. */
-  readonly #mixed = new Float64Array(2 * (CHUNK / HOP + TOGETHER))
+  /** The last samples before those of a chunk, then these: real and imaginary part after the mixer. */
+  readonly #lineRe = new Float64Array(THINNING.length - 1 + CHUNK)
+  readonly #lineIm = new Float64Array(THINNING.length - 1 + CHUNK)
+  /** The last hops before those of a chunk, then these, thinned out but not yet filtered by the pulse. */
+  readonly #thinRe = new Float64Array(HOP_PULSE.length - 1 + HOPS)
+  readonly #thinIm = new Float64Array(HOP_PULSE.length - 1 + HOPS)
+  readonly #sumsRe = new Float64Array(HOPS)
+  readonly #sumsIm = new Float64Array(HOPS)
+  /** For each hop of the chunk, whether all it depends on is silence. */
+  readonly #isSilent = new Uint8Array(HOPS)
   /** Samples since the last one that was not silent. */
   #silentRun = 0
-  readonly #tapsRe = PULSE.map((tap, i) => tap * CARRIER_COS[i % CARRIER_PERIOD]!)
-  readonly #tapsIm = PULSE.map((tap, i) => -tap * CARRIER_SIN[i % CARRIER_PERIOD]!)
-  readonly #re = new Float32Array(RING)
-  readonly #im = new Float32Array(RING)
+  /** The beginning stands behind the end once more, so that the pilots of a frame are read without a jump. */
+  readonly #re = new Float32Array(RING + SYNC_HOPS)
+  readonly #im = new Float32Array(RING + SYNC_HOPS)
+  readonly #power = new Float64Array(RING)
+  /** Power of the hops that would be the newest pilots of a frame, for each of the hops between two of them. */
+  readonly #pilotPower = new Float64Array(PILOT_HOPS)
   readonly #correlation = new Float32Array(RING)
   #candidates: Candidate[] = []
-  /** Position of the next sample. */
-  #position: Samples = 0
+  /** Of the carrier at the next sample. */
+  #phase = 0
   /** Position of the newest sample of hop 0. */
   #origin: Samples = 0
   #untilHop = HOP
@@ -76,18 +98,16 @@ export class Demodulator {
 
   /** Discards all state; the next sample is at `position`. */
   restart(position: Samples): void {
-    this.#position = position
+    this.#phase = 0
     this.#origin = position + HOP - 1
     this.#untilHop = HOP
     this.#hop = 0
     this.#doneHop = 0
     this.#candidates = []
     this.#silentHops = 0
-    this.#line.fill(0)
-    this.#silentRun = this.#line.length
-    this.#re.fill(0)
-    this.#im.fill(0)
-    this.#correlation.fill(0)
+    for (const line of [this.#lineRe, this.#lineIm, this.#thinRe, this.#thinIm]) line.fill(0)
+    this.#silentRun = REACH
+    for (const ring of [this.#re, this.#im, this.#power, this.#pilotPower, this.#correlation]) ring.fill(0)
   }
 
   /** Processes the next samples. */
@@ -96,33 +116,72 @@ export class Demodulator {
   }
 
   #pushChunk(audio: Int16Array, offset: number, count: Samples): void {
-    const line = this.#line
-    const before = PULSE.length - 1
-    for (let i = 0; i < count; i++) line[before + i] = audio[offset + i]!
-    const firstHop = this.#untilHop - 1
-    let filtered = 0
-    for (let i = 0; i < count; i++) {
-      this.#silentRun = Math.abs(line[before + i]!) <= SILENT ? this.#silentRun + 1 : 0
-      this.#position++
-      if (--this.#untilHop > 0) continue
-      this.#untilHop = HOP
-      const isSilent = this.#silentRun >= PULSE.length
-      const place = (i - firstHop) / HOP
-      if (!isSilent && place >= filtered) {
-        this.#filter(i, place)
-        filtered = place + TOGETHER
-      }
-      this.#onHop(isSilent ? -1 : place)
+    const hops = this.#thinOut(audio, offset, count)
+    if (hops === 0) return
+    if (this.#isSilent.subarray(0, hops).includes(0)) {
+      filterSymmetric(HOP_PULSE, this.#thinRe, 0, hops, this.#sumsRe)
+      filterSymmetric(HOP_PULSE, this.#thinIm, 0, hops, this.#sumsIm)
     }
-    line.copyWithin(0, count, count + before)
+    this.#thinRe.copyWithin(0, hops, hops + HOP_PULSE.length - 1)
+    this.#thinIm.copyWithin(0, hops, hops + HOP_PULSE.length - 1)
+    for (let place = 0; place < hops; place++) this.#onHop(place)
   }
 
-  /** `place`: of its values in the chunk; negative: silence. */
+  /** Mixes the samples down and thins them out; returns the number of hops that end in them. */
+  #thinOut(audio: Int16Array, offset: number, count: Samples): number {
+    const lineRe = this.#lineRe
+    const lineIm = this.#lineIm
+    const before = THINNING.length - 1
+    let phase = this.#phase
+    let silentRun = this.#silentRun
+    let untilHop = this.#untilHop
+    let hops = 0
+    for (let i = 0; i < count; i++) {
+      const sample = audio[offset + i]!
+      lineRe[before + i] = sample * CARRIER_COS[phase]!
+      lineIm[before + i] = -sample * CARRIER_SIN[phase]!
+      phase = phase + 1 === CARRIER_PERIOD ? 0 : phase + 1
+      silentRun = Math.abs(sample) <= SILENT ? silentRun + 1 : 0
+      if (--untilHop > 0) continue
+      untilHop = HOP
+      this.#isSilent[hops] = silentRun >= REACH ? 1 : 0
+      this.#thin(i, HOP_PULSE.length - 1 + hops, silentRun >= THINNING.length)
+      hops++
+    }
+    this.#phase = phase
+    this.#silentRun = silentRun
+    this.#untilHop = untilHop
+    lineRe.copyWithin(0, count, count + before)
+    lineIm.copyWithin(0, count, count + before)
+    return hops
+  }
+
+  /** One value of the first filter, whose window begins at `from`, to place `to` of the line of the second. */
+  #thin(from: number, to: number, isSilent: boolean): void {
+    let re = 0
+    let im = 0
+    if (!isSilent) {
+      const lineRe = this.#lineRe
+      const lineIm = this.#lineIm
+      const middle = THINNING[THINNING_HALF]!
+      re = middle * lineRe[from + THINNING_HALF]!
+      im = middle * lineIm[from + THINNING_HALF]!
+      for (let k = 0, left = from, right = from + THINNING.length - 1; k < THINNING_HALF; k++, left++, right--) {
+        const tap = THINNING[k]!
+        re += tap * (lineRe[left]! + lineRe[right]!)
+        im += tap * (lineIm[left]! + lineIm[right]!)
+      }
+    }
+    this.#thinRe[to] = re
+    this.#thinIm[to] = im
+  }
+
+  /** `place`: of the hop in the chunk. */
   #onHop(place: number): void {
-    const slot = this.#hop & RING_MASK
-    this.#store(slot, place)
-    this.#silentHops = place < 0 ? this.#silentHops + 1 : 0
-    this.#correlation[slot] =
+    const isSilent = this.#isSilent[place] === 1
+    this.#store(isSilent ? 0 : this.#sumsRe[place]!, isSilent ? 0 : this.#sumsIm[place]!)
+    this.#silentHops = isSilent ? this.#silentHops + 1 : 0
+    this.#correlation[this.#hop & RING_MASK] =
       this.#hop >= SYNC_HOPS && this.#silentHops <= SYNC_HOPS ? this.#correlationAt(this.#hop) : 0
     const peak = this.#hop - PEAK_REACH
     if (peak >= SYNC_HOPS && this.#isPeak(peak))
@@ -131,69 +190,30 @@ export class Demodulator {
     this.#hop++
   }
 
-  /** Mixes down and filters in one step the windows of four hops; the first one begins at `from` in the line. */
-  #filter(from: number, place: number): void {
-    const line = this.#line
-    const tapsRe = this.#tapsRe
-    const tapsIm = this.#tapsIm
-    let [re0, re1, re2, re3, im0, im1, im2, im3] = [0, 0, 0, 0, 0, 0, 0, 0]
-    for (let i = 0, at = from; i < PULSE.length; i++, at++) {
-      const re = tapsRe[i]!
-      const im = tapsIm[i]!
-      const first = line[at]!
-      const second = line[at + HOP]!
-      const third = line[at + 2 * HOP]!
-      const fourth = line[at + 3 * HOP]!
-      re0 += re * first
-      im0 += im * first
-      re1 += re * second
-      im1 += im * second
-      re2 += re * third
-      im2 += im * third
-      re3 += re * fourth
-      im3 += im * fourth
+  #store(re: number, im: number): void {
+    const slot = this.#hop & RING_MASK
+    this.#re[slot] = re
+    this.#im[slot] = im
+    if (slot < SYNC_HOPS) {
+      this.#re[RING + slot] = re
+      this.#im[RING + slot] = im
     }
-    const mixed = this.#mixed
-    const to = 2 * place
-    mixed[to] = re0
-    mixed[to + 1] = im0
-    mixed[to + 2] = re1
-    mixed[to + 3] = im1
-    mixed[to + 4] = re2
-    mixed[to + 5] = im2
-    mixed[to + 6] = re3
-    mixed[to + 7] = im3
-  }
-
-  /** The window starts `size` samples back, so the phase depends on the position. */
-  #store(slot: number, place: number): void {
-    if (place < 0) {
-      this.#re[slot] = 0
-      this.#im[slot] = 0
-      return
-    }
-    const re = this.#mixed[2 * place]!
-    const im = this.#mixed[2 * place + 1]!
-    const phase = (this.#position - PULSE.length + 2 * CARRIER_PERIOD) % CARRIER_PERIOD
-    const cos = CARRIER_COS[phase]!
-    const sin = CARRIER_SIN[phase]!
-    this.#re[slot] = re * cos + im * sin
-    this.#im[slot] = im * cos - re * sin
+    const power = re * re + im * im
+    this.#pilotPower[this.#hop % PILOT_HOPS]! += power - this.#power[(this.#hop - SYNC_HOPS - PILOT_HOPS) & RING_MASK]!
+    this.#power[slot] = power
   }
 
   #correlationAt(last: number): number {
+    const power = this.#pilotPower[last % PILOT_HOPS]!
+    if (power < MIN_POWER * SYNC_PILOTS) return 0
     let re = 0
     let im = 0
-    let power = 0
-    for (let j = 0, hop = last - SYNC_HOPS; j < SYNC_PILOTS; j++, hop += PER_SYMBOL * PILOT_EVERY) {
-      const a = this.#re[hop & RING_MASK]!
-      const b = this.#im[hop & RING_MASK]!
-      const sign = pilot(j)
-      re += sign * a
-      im += sign * b
-      power += a * a + b * b
+    for (let j = 0, at = (last - SYNC_HOPS) & RING_MASK; j < SYNC_PILOTS; j++, at += PILOT_HOPS) {
+      const sign = SYNC_SIGNS[j]!
+      re += sign * this.#re[at]!
+      im += sign * this.#im[at]!
     }
-    return power < MIN_POWER * SYNC_PILOTS ? 0 : (re * re + im * im) / (SYNC_PILOTS * power)
+    return (re * re + im * im) / (SYNC_PILOTS * power)
   }
 
   #isPeak(hop: number): boolean {
@@ -243,6 +263,6 @@ export class Demodulator {
 
   /** The middle of the symbol that a hop matches. */
   #sampleOf(hop: number): Samples {
-    return this.#origin + HOP * hop - PULSE_HALF
+    return this.#origin + HOP * hop - PULSE_HALF - THINNING_HALF
   }
 }

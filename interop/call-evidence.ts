@@ -4,7 +4,7 @@ import type { CallReport } from '@parley/engine/testing'
 import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import { readWav } from '@parley/media'
 import type { PhoneCall } from '@parley/phone'
-import { toneBandFilter } from '@parley/providers'
+import { toneBandFilter } from '@parley/providers/testing'
 import { expect } from 'vitest'
 import type { FinishedCall } from './conversation-harness.ts'
 

@@ -19,13 +19,18 @@ export class CallTranscriber {
   constructor(recogniser: SpeechToText, language: string, time: Time, onChange: () => void) {
     this.#time = time
     this.#onChange = onChange
-    this.#stream = recogniser.open({ language })
+    this.#stream = recogniser.open({ language, tellsVoice: true })
     this.#stream.onEvent(event => this.#note(event))
   }
 
   /** The error that ended recognition; null while it works. */
   get failure(): ParleyError | null {
     return this.#failure
+  }
+
+  /** Voice began or ended in the audio that is heard next. */
+  noteVoice(type: 'voice-start' | 'voice-end', atSample: Samples): void {
+    if (this.#failure === null) this.#stream.voice?.(type, atSample)
   }
 
   hear(audio: Int16Array, atSample: Samples): void {

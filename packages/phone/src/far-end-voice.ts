@@ -1,10 +1,7 @@
 import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
-import { VoiceActivity } from '@parley/media'
-import { toneBandFilter } from '@parley/providers'
 
 /** Pauses up to this length, between words and sentences, count as talk. */
 const PAUSE_INSIDE: Samples = msToSamples(500, NARROWBAND)
-const BLOCK: Samples = 160
 /** About an hour of speech; beyond that the oldest segments are dropped. */
 const MAX_SEGMENTS = 4096
 
@@ -15,35 +12,26 @@ export interface VoiceSegment {
   readonly endMs: Ms | null
 }
 
-/** Voice activity of the far end. Data tones, which simulated voices send also in pauses, are filtered out first. */
+/** Voice activity of the far end, which the leg finds while it receives the audio. Positions are on a clock of 8 kHz. */
 export class FarEndVoice {
-  readonly #filter = toneBandFilter()
-  readonly #activity = new VoiceActivity()
-  readonly #speech = new Int16Array(BLOCK)
   /** Position after the newest sample, null before the first; `#first`: position of the first sample. */
   #position: Samples | null = null
   #first: Samples = 0
+  #isSpeaking = false
   /** Start of the newest talk; `#until`: end of its last speech, null before any speech. */
   #from: Samples = 0
   #until: Samples | null = null
   #pauses = 0
   #segments: VoiceSegment[] = []
 
-  /** `atSample`: position of the first of `audio` on the sample clock. */
-  hear(audio: Int16Array, atSample: Samples): void {
+  /** Audio was read, after its edges were noted: `atSample` is the position of its first sample, `count` its length. */
+  heard(atSample: Samples, count: Samples): void {
     if (this.#position === null) this.#first = atSample
-    if (this.#position !== atSample) this.#filter.reset()
-    for (let from = 0; from < audio.length; from += BLOCK) {
-      const count = Math.min(BLOCK, audio.length - from)
-      this.#filter.filter(audio, from, count, this.#speech, 0)
-      this.#activity.push(atSample + from - this.#filter.delay, this.#speech, 0, count)
-      for (let edge = this.#activity.take(); edge !== null; edge = this.#activity.take()) this.#onEdge(edge)
-    }
-    this.#position = atSample + audio.length
+    this.#position = atSample + count
   }
 
   get speaking(): boolean {
-    return this.#activity.speaking
+    return this.#isSpeaking
   }
 
   /** Number of ends of speech so far. */
@@ -59,7 +47,7 @@ export class FarEndVoice {
 
   /** Length of the current talk, short pauses included; 0 in silence. */
   get talking(): Samples {
-    if (this.speaking) return this.#position! - this.#from
+    if (this.speaking) return (this.#position ?? this.#from) - this.#from
     return this.#until === null || this.quiet > PAUSE_INSIDE ? 0 : this.#until - this.#from
   }
 
@@ -79,8 +67,9 @@ export class FarEndVoice {
     return this.#segments
   }
 
-  #onEdge(edge: 'voice-start' | 'voice-end'): void {
-    const at = this.#activity.position
+  /** Voice began or ended, as was found in audio that `heard` reports next. */
+  noteEdge(edge: 'voice-start' | 'voice-end', at: Samples): void {
+    this.#isSpeaking = edge === 'voice-start'
     const ms = samplesToMs(at, NARROWBAND)
     if (edge === 'voice-end') {
       this.#until = at

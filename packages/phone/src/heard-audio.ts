@@ -25,14 +25,9 @@ export class HeardAudio {
     this.#end = atSample + audio.length
   }
 
-  /** Position after the newest sample; 0 before the first. */
-  get end(): Samples {
-    return this.#end ?? 0
-  }
-
-  /** A copy of the newest `count` samples, or of all if fewer are stored; default: all. */
-  samples(count: Samples = this.#capacity): Int16Array {
-    return this.#buffer.slice(Math.max(0, this.#length - Math.min(count, this.#capacity)), this.#length)
+  /** A copy of all that is stored. */
+  samples(): Int16Array {
+    return this.#buffer.slice(Math.max(0, this.#length - this.#capacity), this.#length)
   }
 
   #push(chunk: Int16Array): void {

@@ -31,15 +31,11 @@ export class HeardTranscript {
   #lines: Line[] = []
   #words = 0
   #partial: Line | null = null
-  #revision = 0
-
-  /** Increases by one with each event. */
-  get revision(): number {
-    return this.#revision
-  }
+  /** What was searched for in vain since the last event: a caller asks again whenever audio comes. */
+  #missed: { readonly pattern: string | RegExp; readonly afterMs: Ms } | null = null
 
   note(event: SpeechEvent): void {
-    this.#revision++
+    this.#missed = null
     if (event.type === 'partial') this.#partial = event.words.length === 0 ? null : lineOf(event.words, false)
     if (event.type === 'final') {
       this.#partial = null
@@ -55,6 +51,13 @@ export class HeardTranscript {
 
   /** The first match of `pattern` after `afterMs` (`findPattern`); a match may span lines. */
   find(pattern: string | RegExp, afterMs: Ms): HeardMatch | null {
+    if (this.#missed?.pattern === pattern && this.#missed.afterMs === afterMs) return null
+    const match = this.#search(pattern, afterMs)
+    if (match === null) this.#missed = { pattern, afterMs }
+    return match
+  }
+
+  #search(pattern: string | RegExp, afterMs: Ms): HeardMatch | null {
     const words = this.#all()
       .flatMap(line => line.words)
       .filter(({ startSample, endSample }) => samplesToMs((startSample + endSample) / 2, NARROWBAND) >= afterMs)

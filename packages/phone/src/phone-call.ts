@@ -1,6 +1,6 @@
 import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
 import type { LegEnd, LegEvent, SipCallLeg } from '@parley/leg'
-import type { SpeechToText, TextToSpeech } from '@parley/providers'
+import { SPEECH_BAND, type SpeechToText, type TextToSpeech } from '@parley/providers'
 import { CallAudio } from './call-audio.ts'
 import { CallTranscriber } from './call-transcriber.ts'
 import type { LineDamage } from './caller/line-damage.ts'
@@ -19,7 +19,6 @@ const DRAIN_EVERY_MS = 100
 const BUSY_DRAIN_EVERY_MS = 20
 const MAX_EVENTS = 20_000
 const DEFAULT_WAIT_MS: Ms = 30_000
-const RECENT = msToSamples(5000, NARROWBAND)
 
 /** When sent audio was on the line, on the call's sample clock. */
 interface Spoken {
@@ -54,8 +53,7 @@ export class PhoneCall {
   #drainTimer: Timer | undefined
   #voice: PhoneVoice | null = null
   #transcriber: CallTranscriber | null = null
-  /** Created on the first wait for speech or silence: voice activity detection costs more than storing the audio. */
-  #farVoice: FarEndVoice | null = null
+  readonly #farVoice = new FarEndVoice()
 
   constructor(leg: SipCallLeg, time: Time, { memoryMs = MEMORY_MS, damage }: PhoneCallOptions = {}) {
     this.leg = leg
@@ -65,6 +63,8 @@ export class PhoneCall {
     this.#audio = new CallAudio(leg, time, damage ?? null)
     const end = Promise.withResolvers<LegEnd>()
     this.ended = end.promise
+    // Data tones, which simulated voices send also in pauses, are no voice.
+    leg.detectVoice({ band: SPEECH_BAND })
     this.#drainLater()
     leg.onEvent(event => {
       this.#log.push(event)
@@ -161,14 +161,11 @@ export class PhoneCall {
    * it fails.
    */
   async untilHears(pattern: string | RegExp, timeoutMs: Ms, afterMs: Ms = 0): Promise<HeardMatch> {
-    let seen = -1
-    const find = () => {
-      const revision = this.#transcriber?.transcript.revision ?? -1
-      if (revision === seen && this.#transcriber?.failure === null) return null
-      seen = revision
-      return this.find(pattern, afterMs)
-    }
-    return this.#waits.until(find, timeoutMs, () => `did not hear ${describePattern(pattern)}`)
+    return this.#waits.until(
+      () => this.find(pattern, afterMs),
+      timeoutMs,
+      () => `did not hear ${describePattern(pattern)}`,
+    )
   }
 
   /**
@@ -270,14 +267,9 @@ export class PhoneCall {
     return this.#waits.until(find, timeoutMs, () => `no "${type}"`)
   }
 
-  /** Voice activity of the far end. It starts with the newest 5 s of audio, so that speech and silence before the first call count. */
+  /** Voice activity of the far end, from its first sound on. */
   farVoice(): FarEndVoice {
     this.#read()
-    if (this.#farVoice === null) {
-      const audio = this.#heard.samples(RECENT)
-      this.#farVoice = new FarEndVoice()
-      this.#farVoice.hear(audio, this.#heard.end - audio.length)
-    }
     return this.#farVoice
   }
 
@@ -311,7 +303,12 @@ export class PhoneCall {
   #read(): void {
     this.#audio.drain((audio, atSample) => {
       this.#heard.append(audio, atSample)
-      this.#farVoice?.hear(audio, atSample)
+      for (let edge = this.leg.nextVoiceEdge(); edge !== null; edge = this.leg.nextVoiceEdge()) {
+        const at = this.#audio.position(edge.atSample)
+        this.#farVoice.noteEdge(edge.type, at)
+        this.#transcriber?.noteVoice(edge.type, at)
+      }
+      this.#farVoice.heard(atSample, audio.length)
       this.#transcriber?.hear(audio, atSample)
       for (const listener of this.#listeners) listener(audio, atSample)
     })

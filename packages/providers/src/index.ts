@@ -17,7 +17,7 @@ export { RulesModel } from './parley/rules/rules-model.ts'
 export type { RealtimeModel } from './realtime/realtime-model.ts'
 export { activeLevel } from './simulated/alignment.ts'
 export { TonesVoice } from './simulated/io/tones-voice.ts'
-export { speechBandOf, toneBandFilter } from './simulated/tone-band-filter.ts'
+export { SPEECH_BAND, speechBandOf } from './simulated/tone-band-filter.ts'
 export { TonesRecogniser } from './simulated/tones-recogniser.ts'
 export type {
   HeardWord,

@@ -1,6 +1,7 @@
 import { VoiceActivity } from '@parley/media'
 import { PhoneVoice } from '@parley/phone'
-import { TonesRecogniser, TonesVoice, toneBandFilter } from '@parley/providers'
+import { TonesRecogniser, TonesVoice } from '@parley/providers'
+import { toneBandFilter } from '@parley/providers/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { crispEnd, crispEndWithTones, crispStart } from './crisp-audio.ts'
 import { CALLER_LINES } from './script.ts'

@@ -1,4 +1,4 @@
-import { toneBandFilter } from '@parley/providers'
+import { toneBandFilter } from '@parley/providers/testing'
 import { AUDIBLE_PEAK } from './turn-meter.ts'
 
 /** Peak of a sample that is audible on the network for certain; tones and mu-law reduce it a little. */

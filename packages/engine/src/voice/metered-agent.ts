@@ -70,6 +70,7 @@ function meteredStream(
   const stream = recogniser.open({ ...options, onSent })
   return {
     write: (samples, atSample) => stream.write(samples, atSample),
+    voice: (type, atSample) => stream.voice?.(type, atSample),
     finalize: () => stream.finalize(),
     onEvent: listener => stream.onEvent(listener),
     close() {

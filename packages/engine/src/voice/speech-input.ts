@@ -188,9 +188,11 @@ export class SpeechInput {
       ...(others.length > 0 && { otherLanguages: others.map(primaryTag) }),
       keywords,
       format,
+      tellsVoice: true,
       ...recognition,
     })
     stream.onEvent(event => this.#onSpeech(event))
+    if (this.#voiced) this.#tellVoice(stream, 'voice-start', this.#voiceSince)
     return stream
   }
 
@@ -298,6 +300,7 @@ export class SpeechInput {
   #onEdge({ type, atSample: position }: VoiceEdge): void {
     const { clock, onHeard } = this.#options
     this.#voiced = type === 'voice-start'
+    this.#tellVoice(this.#stream, type, position)
     if (this.#voiced) {
       this.#voiceSince = position
       this.#prosody.voiceStarted(Math.floor(position / this.#toProsody.ratio))
@@ -305,6 +308,10 @@ export class SpeechInput {
     }
     const prosody = this.#prosody.voiceStopped(Math.floor(position / this.#toProsody.ratio))
     onHeard({ type: 'voice-stopped', stoppedAt: clock.timeOf(position), ...(prosody && { prosody }) })
+  }
+
+  #tellVoice(stream: SpeechStream, type: VoiceEdge['type'], position: Samples): void {
+    stream.voice?.(type, Math.floor(position / this.#toRecogniser.ratio))
   }
 
   #onSpeech(event: SpeechEvent): void {

@@ -39,10 +39,21 @@ export class GapDetector {
 
   hear(audio: Int16Array, atSample: Samples): void {
     this.#position = atSample - this.#filled
-    for (const sample of audio) {
-      this.#energy += sample * sample
-      this.#peak = Math.max(this.#peak, Math.abs(sample))
-      if (++this.#filled === BLOCK) this.#onBlock()
+    for (let from = 0; from < audio.length; ) {
+      const until = Math.min(from + BLOCK - this.#filled, audio.length)
+      let energy = 0
+      let peak = this.#peak
+      for (let i = from; i < until; i++) {
+        const sample = audio[i]!
+        energy += sample * sample
+        const size = sample < 0 ? -sample : sample
+        if (size > peak) peak = size
+      }
+      this.#energy += energy
+      this.#peak = peak
+      this.#filled += until - from
+      from = until
+      if (this.#filled === BLOCK) this.#onBlock()
     }
   }
 

@@ -2,7 +2,7 @@ import { LowPassFilter } from '@parley/media'
 import { SPEECH_PASS_HZ, TONE_BAND_HZ } from './tone-line.ts'
 
 /** The band of the speech below the tones (decision 0015). */
-const SPEECH_BAND = { passHz: SPEECH_PASS_HZ, stopHz: TONE_BAND_HZ, stopbandDb: 55 }
+export const SPEECH_BAND = { passHz: SPEECH_PASS_HZ, stopHz: TONE_BAND_HZ, stopbandDb: 55 }
 
 /**
  * Removes the tones from 8 kHz audio (linear phase; passes 2550 Hz, 55 dB attenuation from 2880 Hz), so that voice activity

@@ -28,11 +28,7 @@ export class TonesRecogniser implements SpeechToText {
     if (this.#closed) throw new ProviderError('recogniser_closed', 'This recogniser was closed.')
     checkStreamOptions(options, this)
     const endpointingMs = Math.max(options.endpointingMs ?? DEFAULT_ENDPOINTING_MS, MIN_ENDPOINTING_MS)
-    const stream = new TonesStream(
-      msToSamples(endpointingMs, NARROWBAND),
-      () => this.#streams.delete(stream),
-      options.onSent,
-    )
+    const stream = new TonesStream(msToSamples(endpointingMs, NARROWBAND), () => this.#streams.delete(stream), options)
     this.#streams.add(stream)
     return stream
   }

@@ -1,6 +1,6 @@
 import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import { VoiceActivity } from '@parley/media'
-import type { HeardWord, SpeechEvent, SpeechStream } from '../speech-to-text/speech-to-text.ts'
+import type { HeardWord, SpeechEvent, SpeechStream, SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { Demodulator } from './demodulator.ts'
 import { toneBandFilter } from './tone-band-filter.ts'
 import { WordJoiner } from './word-joiner.ts'
@@ -18,7 +18,7 @@ const SPEECH_END_AFTER_MS = 100
 /** Words become final after this time, even if noise is still detected as speech. */
 const MAX_WAIT: Samples = msToSamples(3000, NARROWBAND)
 
-/** The stream of one call: words from the demodulator, speech from voice activity detection on the audio without the tones. */
+/** The stream of one call: words from the demodulator; speech from its writer, or from voice activity detection on the audio without the tones. */
 export class TonesStream implements SpeechStream {
   readonly #endpointing: Samples
   readonly #onClose: () => void
@@ -27,9 +27,9 @@ export class TonesStream implements SpeechStream {
     this.#joiner.push(piece, startSample, endSample),
   )
   readonly #joiner = new WordJoiner(word => this.#onWord(word))
-  readonly #filter = toneBandFilter()
-  readonly #voice = new VoiceActivity({ hangoverMs: SPEECH_END_AFTER_MS })
-  readonly #speech = new Int16Array(BLOCK)
+  /** Null: the writer tells where voice begins and ends. */
+  readonly #detection: VoiceBelowTones | null
+  #isVoiced = false
   #listener: (event: SpeechEvent) => void = () => {}
   #closed = false
   /** Position of the next sample; null before the first. */
@@ -41,10 +41,15 @@ export class TonesStream implements SpeechStream {
   #speechEnd: Samples = 0
   #spoken: Samples = 0
 
-  constructor(endpointing: Samples, onClose: () => void, onSent: (audioMs: Ms) => void = () => {}) {
+  constructor(
+    endpointing: Samples,
+    onClose: () => void,
+    { onSent = () => {}, tellsVoice = false }: Pick<SpeechStreamOptions, 'onSent' | 'tellsVoice'>,
+  ) {
     this.#endpointing = endpointing
     this.#onClose = onClose
     this.#onSent = onSent
+    this.#detection = tellsVoice ? null : new VoiceBelowTones((type, at) => this.#onEdge(type, at))
   }
 
   onEvent(listener: (event: SpeechEvent) => void): void {
@@ -58,6 +63,10 @@ export class TonesStream implements SpeechStream {
     for (let from = Math.max(0, position - atSample); from < samples.length; from += BLOCK) {
       this.#process(samples, from, Math.min(BLOCK, samples.length - from))
     }
+  }
+
+  voice(type: 'voice-start' | 'voice-end', atSample: Samples): void {
+    if (!this.#closed && this.#detection === null) this.#onEdge(type, atSample)
   }
 
   finalize(): void {
@@ -74,7 +83,7 @@ export class TonesStream implements SpeechStream {
 
   #restart(position: Samples): Samples {
     this.#demodulator.restart(position)
-    this.#filter.reset()
+    this.#detection?.restart()
     this.#position = position
     return position
   }
@@ -89,15 +98,13 @@ export class TonesStream implements SpeechStream {
     const position = this.#position!
     this.#position = position + count
     this.#onSent(samplesToMs(count, NARROWBAND))
-    this.#filter.filter(samples, offset, count, this.#speech, 0)
-    this.#voice.push(position - this.#filter.delay, this.#speech, 0, count)
-    for (let edge = this.#voice.take(); edge !== null; edge = this.#voice.take()) this.#onEdge(edge)
+    this.#detection?.hear(position, samples, offset, count)
     this.#demodulator.push(samples, offset, count)
     if (this.#segmentIsOver()) this.#endSegment(false)
   }
 
-  #onEdge(edge: 'voice-start' | 'voice-end'): void {
-    const at = this.#voice.position
+  #onEdge(edge: 'voice-start' | 'voice-end', at: Samples): void {
+    this.#isVoiced = edge === 'voice-start'
     if (edge === 'voice-end') {
       // Speech that continued after a final result has no new start.
       this.#speechStart ??= this.#speechSince
@@ -127,16 +134,16 @@ export class TonesStream implements SpeechStream {
     if (this.#speechStart === null || this.#demodulator.receiving) return false
     const lastWord = this.#words.at(-1)
     if (lastWord !== undefined && this.#position! - lastWord.endSample >= MAX_WAIT) return true
-    return !this.#voice.speaking && this.#position! - this.#speechEnd >= this.#endpointing
+    return !this.#isVoiced && this.#position! - this.#speechEnd >= this.#endpointing
   }
 
   #endSegment(fromFinalize: boolean): void {
     const words = this.#words
     const start = this.#speechStart
     const position = this.#position ?? 0
-    const running = this.#voice.speaking ? Math.max(0, position - this.#speechSince) : 0
+    const running = this.#isVoiced ? Math.max(0, position - this.#speechSince) : 0
     const spoken = this.#spoken + running
-    const end = this.#voice.speaking ? position : this.#speechEnd
+    const end = this.#isVoiced ? position : this.#speechEnd
     this.#words = []
     this.#speechStart = null
     this.#spoken = 0
@@ -145,6 +152,30 @@ export class TonesStream implements SpeechStream {
       this.#listener({ type: 'unintelligible', startSample: start, endSample: end })
     }
     if (words.length > 0 || fromFinalize) this.#listener({ type: 'final', text: textOf(words), words, fromFinalize })
+  }
+}
+
+/** Finds voice in the audio without the tones. */
+class VoiceBelowTones {
+  readonly #filter = toneBandFilter()
+  readonly #activity = new VoiceActivity({ hangoverMs: SPEECH_END_AFTER_MS })
+  readonly #speech = new Int16Array(BLOCK)
+  readonly #onEdge: (edge: 'voice-start' | 'voice-end', at: Samples) => void
+
+  constructor(onEdge: (edge: 'voice-start' | 'voice-end', at: Samples) => void) {
+    this.#onEdge = onEdge
+  }
+
+  restart(): void {
+    this.#filter.reset()
+  }
+
+  /** At most a block. */
+  hear(position: Samples, samples: Int16Array, offset: number, count: Samples): void {
+    this.#filter.filter(samples, offset, count, this.#speech, 0)
+    this.#activity.push(position - this.#filter.delay, this.#speech, 0, count)
+    for (let edge = this.#activity.take(); edge !== null; edge = this.#activity.take())
+      this.#onEdge(edge, this.#activity.position)
   }
 }
 

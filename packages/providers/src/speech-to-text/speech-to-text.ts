@@ -40,6 +40,8 @@ export interface SpeechStreamOptions {
   readonly format?: AudioFormat
   /** Silence after which words become final, for services that let the client choose; ms, default the service's. */
   readonly endpointingMs?: Ms
+  /** The stream is told where voice begins and ends (`voice`), so that a recogniser in this process does not look for it again. Default false. */
+  readonly tellsVoice?: boolean
   /**
    * Called with the duration of all audio sent to the service, which bills it: gaps filled with silence and audio sent
    * again to a new connection included. The last call may come while the stream closes.
@@ -54,6 +56,8 @@ export interface SpeechStream {
    * write is dropped. All times in events are on this clock.
    */
   write(samples: Int16Array, atSample: Samples): void
+  /** With `tellsVoice`: voice began or ended at this position, as was found in audio that is written next. Absent where it is of no use. */
+  voice?(type: 'voice-start' | 'voice-end', atSample: Samples): void
   /** Requests a final result for all audio written so far: one "final" with `fromFinalize`, its text empty when there are no words. */
   finalize(): void
   /** One listener; a later one replaces it. */

@@ -1,15 +1,12 @@
-import { decodePcmu, encodePcmu, resample } from '../../../media/src/index.ts'
-import { readSettings } from '../../../packages/cli/src/environment.ts'
-import { findInstallation, SPEECH_PROGRAMS } from '../../../packages/cli/src/speech/installation.ts'
-import { SpeechServer } from '../../../packages/cli/src/speech/speech-server.ts'
+import { decodePcmu, encodePcmu } from '../../../media/src/index.ts'
 import { NARROWBAND, type Random, randomUint32, SeededRandom } from '../../../packages/kernel/src/index.ts'
 import { BackgroundNoise } from '../../../packages/phone/src/caller/background-noise.ts'
-import { readTranscription, transcriptionBody } from '../../../packages/providers/src/openai/transcription.ts'
 import { activeLevel } from '../../../packages/providers/src/simulated/alignment.ts'
 import { wordErrors } from '../../../packages/providers/src/testing/index.ts'
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
+import { LocalSpeech, spokenWords } from '../local-speech.ts'
+import { SENTENCES } from '../sentences.ts'
 import { Rnnoise } from './rnnoise.ts'
-import { SENTENCES } from './sentences.ts'
 
 const SEED = 1
 const RATE_HZ = 8000
@@ -22,7 +19,6 @@ const LEVELS_DB = [0, 10, 20] as const
 const NOISES = ['white', 'street', 'babble'] as const
 /** Sentences of the voice that speak at once in babble. */
 const VOICES = 6
-const BOUNDARY = 'phrase-of-the-benchmark'
 
 /**
  * Whether RNNoise makes a recogniser understand more: word errors of the local recogniser with sentences of the local voice
@@ -36,29 +32,25 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
   const seed = Number(option('seed') ?? SEED)
   if (!(Number.isInteger(count) && count >= 1 && count <= SENTENCES.length))
     throw new Error(`--sentences takes 1 to ${SENTENCES.length}`)
-  const python = option('python') ?? (await findInstallation(readSettings(process.env).home))?.python
-  if (python === undefined) throw new Error('there is no local speech: run "npx parley speech install" first')
-  const [ears, mouth] = await Promise.all(
-    SPEECH_PROGRAMS.map(program => SpeechServer.start({ python, program, printLine: progress })),
-  )
+  const speech = await LocalSpeech.start(option('python'), progress)
   try {
-    const all = await Promise.all(SENTENCES.map(text => speechOf(mouth!.port, text)))
-    return await measure({ utterances: all.slice(0, count), voices: all, port: ears!.port, seed, line, progress })
+    const all = await Promise.all(SENTENCES.map(text => speech.speak(text, NARROWBAND)))
+    return await measure({ utterances: all.slice(0, count), voices: all, speech, seed, line, progress })
   } finally {
-    await Promise.all([ears!.close(), mouth!.close()])
+    await speech.close()
   }
 }
 
 interface Measurement {
   readonly utterances: readonly Int16Array[]
   readonly voices: readonly Int16Array[]
-  readonly port: number
+  readonly speech: LocalSpeech
   readonly seed: number
   readonly line: (record: object) => void
   readonly progress: (text: string) => void
 }
 
-async function measure({ utterances, voices, port, seed, line, progress }: Measurement): Promise<object> {
+async function measure({ utterances, voices, speech, seed, line, progress }: Measurement): Promise<object> {
   const rnnoise = await Rnnoise.load()
   const cost = { ms: 0, seconds: 0 }
   const summary: Record<string, number> = {}
@@ -70,16 +62,16 @@ async function measure({ utterances, voices, port, seed, line, progress }: Measu
   for (const { noise, snrDb } of conditions) {
     const random = new SeededRandom(seed)
     const figures = { words: 0, plain: 0, filtered: 0 }
-    for (const [i, speech] of utterances.entries()) {
-      const received = overLine(withNoise(speech, { noise, snrDb, voices, random }))
+    for (const [i, utterance] of utterances.entries()) {
+      const received = overLine(withNoise(utterance, { noise, snrDb, voices, random }))
       const from = cpuMs()
       const filtered = rnnoise.denoise(received)
       cost.ms += cpuMs() - from
       cost.seconds += received.length / RATE_HZ
-      const reference = wordsOf(SENTENCES[i]!)
+      const reference = spokenWords(SENTENCES[i]!)
       figures.words += reference.length
-      figures.plain += wordErrors(reference, wordsOf(await understood(port, received)))
-      figures.filtered += wordErrors(reference, wordsOf(await understood(port, filtered)))
+      figures.plain += wordErrors(reference, await understood(speech, received))
+      figures.filtered += wordErrors(reference, await understood(speech, filtered))
     }
     const { words, plain, filtered } = figures
     progress(`${noise} ${snrDb ?? ''}`)
@@ -151,36 +143,9 @@ function overLine(audio: Int16Array): Int16Array {
   return received
 }
 
-async function speechOf(port: number, input: string): Promise<Int16Array> {
-  const response = await fetch(`http://127.0.0.1:${port}/v1/audio/speech`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'local', input, voice: 'heart', response_format: 'pcm' }),
-  })
-  if (!response.ok) throw new Error(`the local voice answered ${response.status}`)
-  const bytes = await response.arrayBuffer()
-  return resample(new Int16Array(bytes.slice(0, bytes.byteLength & ~1)), 24_000, RATE_HZ)
-}
-
 /** What the recogniser understands of an utterance with a short margin. */
-async function understood(port: number, audio: Int16Array): Promise<string> {
-  const samples = audio.subarray(BEFORE - MARGIN, audio.length - AFTER + MARGIN)
-  const phrase = { samples, format: NARROWBAND, language: 'en', keywords: [] }
-  const response = await fetch(`http://127.0.0.1:${port}/v1/audio/transcriptions`, {
-    method: 'POST',
-    headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
-    body: Uint8Array.from(transcriptionBody(phrase, { model: 'local', boundary: BOUNDARY })),
-  })
-  if (!response.ok) throw new Error(`the local recogniser answered ${response.status}`)
-  return readTranscription(await response.text()).text
-}
-
-function wordsOf(text: string): string[] {
-  return text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}' ]/gu, ' ')
-    .split(/\s+/)
-    .filter(word => word !== '')
+function understood(speech: LocalSpeech, audio: Int16Array): Promise<string[]> {
+  return speech.understand(audio.subarray(BEFORE - MARGIN, audio.length - AFTER + MARGIN), NARROWBAND)
 }
 
 function rate(errors: number, words: number): number {

@@ -99,7 +99,8 @@ export interface NativePath {
   ): number
 }
 
-interface NativeSockets {
+/** UDP sockets of one thread; see `PacketIo`. */
+export interface NativeSockets {
   /** Opens a socket; returns it, or the system's error number below 0. */
   open(ipv4: number, port: number): number
   port(socket: number): number

@@ -39,10 +39,10 @@ export class NativeTurns {
   readonly missed = new Int32Array(LEFT_CALLS)
   readonly outcome = new Int8Array(LEFT_CALLS)
   readonly #path: NativeMediaPath
-  readonly #io: NativePacketIo
+  readonly #io: Pick<NativePacketIo, 'sockets' | 'now'>
   readonly #state = new Float64Array(STATE_NUMBERS)
 
-  constructor(path: NativeMediaPath, io: NativePacketIo) {
+  constructor(path: NativeMediaPath, io: Pick<NativePacketIo, 'sockets' | 'now'>) {
     this.#path = path
     this.#io = io
   }

@@ -4,12 +4,13 @@ import { randomBelow, SeededRandom } from '@parley/kernel'
 import { NativeMediaPath } from '../../../media/src/io/native-media-path.ts'
 import type { NativeAddon } from '../../../media/src/io/native-packet-io.ts'
 import { nativeTransforms } from '../../../media/src/io/native-srtp.ts'
-import { fuzzPages } from '../../../media/src/io/testing/fuzz-native-path.ts'
+import { fuzzPages, fuzzTurns } from '../../../media/src/io/testing/fuzz-native-path.ts'
 import { playTrace } from '../../../media/src/session/testing/play-trace.ts'
 import { SRTP_SUITES } from '../../../media/src/srtp/srtp-suite.ts'
 
 const STEPS = 200
 const PAGES = 2000
+const TURNS = 50
 
 const [file, seed, count, seconds] = process.argv.slice(2)
 const addon = createRequire(import.meta.url)(file!) as NativeAddon
@@ -29,8 +30,9 @@ while (traces < Number(count) && performance.now() < until) {
     transforms: nativeTransforms(addon),
   })
   fuzzPages(addon, random, PAGES)
+  fuzzTurns(addon, random, TURNS)
   traces++
   packets += native.packets
   left += native.left
 }
-console.log(JSON.stringify({ traces, pages: traces * PAGES, packets, native: packets - left }))
+console.log(JSON.stringify({ traces, pages: traces * PAGES, turns: traces * TURNS, packets, native: packets - left }))

@@ -8,7 +8,7 @@ const addon = createRequire(import.meta.url)(process.argv[2]!) as NativeAddon
 let failed = 0
 for (const { name, check } of NATIVE_PATH_CASES) {
   try {
-    check(addon)
+    await check(addon)
   } catch (error) {
     failed++
     console.error(`${name}: ${error}`)

@@ -9,7 +9,8 @@ import { SRTP_SUITES } from '../../srtp/srtp-suite.ts'
 import { NativeMediaPath } from '../native-media-path.ts'
 import type { NativeAddon } from '../native-packet-io.ts'
 import { nativeTransforms } from '../native-srtp.ts'
-import { fuzzPages } from './fuzz-native-path.ts'
+import { fuzzPages, fuzzTurns } from './fuzz-native-path.ts'
+import { checkCall, checkSlots } from './native-turns-conformance.ts'
 
 const CLEAN: Roughness = { network: 0, owner: 0 }
 /** Almost nothing is lost, but the peer's clock drifts. */
@@ -17,10 +18,10 @@ const DRIFTING: Roughness = { network: 0.0004, owner: 0 }
 const ROUGH: Roughness = { network: 0.15, owner: 0.02 }
 const SUITES = [null, ...SRTP_SUITES]
 
-/** One promise of the native path; `check` throws where it does not hold. */
+/** One promise of the native path; `check` throws, or rejects, where it does not hold. */
 interface ConformanceCase {
   readonly name: string
-  check(addon: NativeAddon): void
+  check(addon: NativeAddon): void | Promise<void>
 }
 
 function play(
@@ -164,5 +165,17 @@ export const NATIVE_PATH_CASES: readonly ConformanceCase[] = [
   {
     name: 'a page of any content does no harm',
     check: addon => fuzzPages(addon, new SeededRandom(3), 20_000),
+  },
+  {
+    name: 'wakes in C++ find the calls whose slots SendSlots finds, for any packet times, changes and pauses of the thread',
+    check: checkSlots,
+  },
+  {
+    name: 'a call whose wakes are in C++ sends byte for byte what the portable path composes for its slots, and hears all that its peer sends',
+    check: checkCall,
+  },
+  {
+    name: 'wakes in C++ over calls, packets and a grid of any content do no harm',
+    check: addon => fuzzTurns(addon, new SeededRandom(4), 100),
   },
 ]

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Ms, ParleyError } from '@parley/kernel'
+import { type Ms, type ParleyError, TransientMap } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import type { CoreEvent, SessionReply } from '../session/session-protocol.ts'
 import { YOUNG_GENERATION_MB } from './thread-memory.ts'
@@ -29,7 +29,7 @@ export class MediaThreadHandle {
   readonly #listener: MediaThreadListener
   readonly #ready = Promise.withResolvers<void>()
   readonly #exited = Promise.withResolvers<void>()
-  readonly #opening = new Map<number, PromiseWithResolvers<void>>()
+  readonly #opening = new TransientMap<number, PromiseWithResolvers<void>>()
   readonly #statistics: PromiseWithResolvers<ThreadStatistics>[] = []
   #state: 'running' | 'stopping' | 'gone' = 'running'
 

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { type Ms, systemRandom } from '@parley/kernel'
+import { type Ms, systemRandom, TransientMap } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import type { PacketIo } from '../packet-io/packet-io.ts'
 import { RecordingRing } from '../recorder/recording-ring.ts'
@@ -43,9 +43,9 @@ interface SessionsOptions {
 export class ThreadSessions {
   readonly slots = new SendSlots<ThreadSession>()
   readonly #options: SessionsOptions
-  readonly #sessions = new Map<number, ThreadSession>()
-  readonly #rtp = new Map<number, ThreadSession>()
-  readonly #rtcp = new Map<number, ThreadSession>()
+  readonly #sessions = new TransientMap<number, ThreadSession>()
+  readonly #rtp = new TransientMap<number, ThreadSession>()
+  readonly #rtcp = new TransientMap<number, ThreadSession>()
   readonly #byPath: (ThreadSession | null)[] = []
 
   constructor(options: SessionsOptions) {
@@ -57,7 +57,7 @@ export class ThreadSessions {
   }
 
   has(session: ThreadSession): boolean {
-    return this.#sessions.has(session.id)
+    return this.#sessions.get(session.id) === session
   }
 
   ofRtpSocket(socket: number): ThreadSession | undefined {

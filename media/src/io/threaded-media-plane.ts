@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { type Ms, systemRandom } from '@parley/kernel'
+import { type Ms, systemRandom, TransientMap } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { PortPool } from '../ports/port-pool.ts'
 import { allocateRecordingRing } from '../recorder/recording-ring.ts'
@@ -41,7 +41,7 @@ export class ThreadedMediaPlane implements MediaPlane {
   readonly #options: ThreadedMediaPlaneOptions
   readonly #ports: PortPool
   readonly #writer = new RecordingWriter()
-  readonly #sessions = new Map<number, LiveSession>()
+  readonly #sessions = new TransientMap<number, LiveSession>()
   /** RTP ports of sessions; each has the port above as well. */
   readonly #bound = new Set<number>()
   readonly #threadCount: number

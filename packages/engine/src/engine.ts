@@ -1,4 +1,4 @@
-import { type Ms, systemTime } from '@parley/kernel'
+import { type Ms, systemTime, TransientSet } from '@parley/kernel'
 import {
   type CallLeg,
   type DialOptions,
@@ -48,7 +48,7 @@ export class Engine {
   readonly #options: EngineOptions
   readonly #peers: KnownPeers
   readonly #ticker: Ticker
-  readonly #calls = new Set<Call>()
+  readonly #calls = new TransientSet<Call>()
 
   private constructor(options: EngineOptions, capacity: CallCapacity, peers: KnownPeers, endpoint: Endpoint) {
     this.endpoint = endpoint
@@ -92,7 +92,7 @@ export class Engine {
     return engine
   }
 
-  get calls(): ReadonlySet<Call> {
+  get calls(): Iterable<Call> & { readonly size: number } {
     return this.#calls
   }
 
@@ -181,8 +181,7 @@ export class Engine {
       owner: plan,
       ...(onEvent !== undefined && { onEvent: (event: CallEvent, live: Call) => onEvent(live, event) }),
     })
-    this.#calls.add(call)
-    void call.report.then(() => this.#calls.delete(call))
+    void call.report.then(this.#calls.add(call))
     onCall?.(call)
     plan.onCall?.(call)
     return call

@@ -1,4 +1,4 @@
-import type { Ms, Time, Timer } from '@parley/kernel'
+import { type Ms, type Time, type Timer, TransientSet } from '@parley/kernel'
 
 /** How often the received audio of each call is read. */
 const PERIOD_MS: Ms = 20
@@ -9,7 +9,7 @@ const MEAN_OVER_MS: Ms = 2000
 /** Lets all calls read their received audio on one timer: a quarter of them every 5 ms, so that no call waits for all others. */
 export class Ticker {
   readonly #time: Time
-  readonly #phases: Set<() => void>[] = Array.from({ length: PHASES }, () => new Set())
+  readonly #phases = Array.from({ length: PHASES }, () => new TransientSet<() => void>())
   #phase = 0
   #timer: Timer | null = null
   #dueAt: Ms = 0
@@ -22,12 +22,12 @@ export class Ticker {
   /** Calls `drain` every 20 ms until the returned function is called. */
   add(drain: () => void): () => void {
     const phase = this.#phases.reduce((least, other) => (other.size < least.size ? other : least))
-    phase.add(drain)
+    const remove = phase.add(drain)
     if (this.#timer === null) {
       this.#latenessMs = 0
       this.#schedule()
     }
-    return () => phase.delete(drain)
+    return remove
   }
 
   /** How late calls read their audio, mean over about two seconds; 0 without calls. It is long when the thread has too much work. */

@@ -31,6 +31,8 @@ export {
   traceparentOf,
   uuidTimeMs,
 } from './trace.ts'
+export { TransientMap } from './transient-map.ts'
+export { TransientSet } from './transient-set.ts'
 export type {
   Ms,
   RtpTicks,

@@ -1,3 +1,4 @@
+import { TransientMap } from '@parley/kernel'
 import {
   type Flow,
   type SipMessage,
@@ -22,7 +23,7 @@ export class ObservedTransport implements SipTransport {
   readonly #inner: SipTransport
   readonly #observe: (message: ObservedMessage) => void
   /** Messages that were submitted and are not sent yet. */
-  readonly #sending = new Map<number, Uint8Array>()
+  readonly #sending = new TransientMap<number, Uint8Array>()
 
   constructor(inner: SipTransport, observe: (message: ObservedMessage) => void) {
     this.#inner = inner

@@ -1,4 +1,4 @@
-import { type Random, randomToken, type Time } from '@parley/kernel'
+import { type Random, randomToken, type Time, TransientMap } from '@parley/kernel'
 import type { SipRequest, SipResponse, Via } from '../message/message.ts'
 import type { Flow, SipTransport, TransportName } from '../transport/transport.ts'
 import { type ClientHandlers, type ClientTransaction, ClientTransactionEntry } from './client-transaction.ts'
@@ -14,7 +14,7 @@ export class ClientTransactions {
   readonly #random: Random
   readonly #timers: TimerSettings
   readonly #limit: number
-  readonly #byKey = new Map<string, ClientTransactionEntry>()
+  readonly #byKey = new TransientMap<string, ClientTransactionEntry>()
   readonly #byFlow = new Map<string, Set<ClientTransactionEntry>>()
   #stopped = false
 

@@ -1,4 +1,4 @@
-import type { Ms, Time } from '@parley/kernel'
+import { type Ms, type Time, TransientMap } from '@parley/kernel'
 import type { SipMessage } from '../message/message.ts'
 import { serialise } from '../message/serialise.ts'
 import { stunTransaction } from '../transport/stun.ts'
@@ -22,8 +22,8 @@ export class MessageSender {
   readonly #health = new TargetHealth()
   readonly #transport: SipTransport
   readonly #time: Time
-  readonly #sends = new Map<number, SendOutcome>()
-  readonly #resolves = new Map<number, (targets: readonly Target[]) => void>()
+  readonly #sends = new TransientMap<number, SendOutcome>()
+  readonly #resolves = new TransientMap<number, (targets: readonly Target[]) => void>()
   /** Called with the flow and the answer to the STUN request of a transaction. */
   readonly #stunAnswers = new Map<string, (flow: Flow, bytes: Uint8Array) => void>()
   /** Stream flows only: a UDP flow has no end, so remembering them would grow with every address that ever sent. */

@@ -1,4 +1,4 @@
-import { MachineDriver, type Time } from '@parley/kernel'
+import { MachineDriver, type Time, TransientMap } from '@parley/kernel'
 import { type SipRequest, type SipResponse, tagOf, type Via } from '../message/message.ts'
 import { createResponse } from '../message/message-factory.ts'
 import { serialise } from '../message/serialise.ts'
@@ -44,7 +44,7 @@ export class ServerTransactions {
   readonly #time: Time
   readonly #timers: TimerSettings
   readonly #limits: ServerLimits
-  readonly #byKey = new Map<string, Entry>()
+  readonly #byKey = new TransientMap<string, Entry>()
   readonly #finished: FinishedTransactions
   /** Number of transactions of requests without To tag per merge key; another such request is a merged request. */
   readonly #merging = new Map<string, number>()

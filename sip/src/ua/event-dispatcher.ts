@@ -13,7 +13,8 @@ export interface EventSource {
 export class EventDispatcher {
   readonly #time: Time
   readonly #onError: (error: unknown) => void
-  readonly #waiting = new Set<EventSource>()
+  /** In the order in which they were marked; one that is marked again has its events delivered at its first turn. */
+  readonly #waiting: EventSource[] = []
   #depth = 0
   #telling = false
   #timer: Timer | undefined
@@ -43,7 +44,7 @@ export class EventDispatcher {
 
   /** Queues `source`, which has events to deliver. */
   mark(source: EventSource): void {
-    this.#waiting.add(source)
+    this.#waiting.push(source)
     if (this.#depth > 0 || this.#telling || this.#timer !== undefined) return
     this.#timer = this.#time.at(this.#time.now(), () => {
       this.#timer = undefined
@@ -55,15 +56,15 @@ export class EventDispatcher {
     if (this.#depth > 0 || this.#telling) return
     this.#telling = true
     for (const source of this.#waiting) {
-      // A source that queues new events meanwhile is visited again: it moves to the end of the set.
-      this.#waiting.delete(source)
+      // A source that queues new events meanwhile is marked again, and visited again.
       try {
         while (source.tellOne());
       } catch (error) {
         this.#onError(error)
-        this.#waiting.add(source)
+        this.#waiting.push(source)
       }
     }
+    this.#waiting.length = 0
     this.#telling = false
   }
 }

@@ -1,4 +1,4 @@
-import type { Ms } from '@parley/kernel'
+import { type Ms, TransientMap, TransientSet } from '@parley/kernel'
 import { DigestServer } from '../auth/digest-server.ts'
 import { KeyedHash } from '../auth/keyed-hash.ts'
 import { Dialog, dialogIdOf } from '../dialog/dialog.ts'
@@ -48,8 +48,8 @@ export class UserAgent {
   readonly #limits: UserAgentLimits
   readonly #onInvite: (session: InviteSession) => void
   readonly #admission: RequestAdmission
-  readonly #sessions = new Set<DialogSession>()
-  readonly #dialogs = new Map<string, DialogSession>()
+  readonly #sessions = new TransientSet<DialogSession>()
+  readonly #dialogs = new TransientMap<string, DialogSession>()
   /** Dialogs of other processes that `bye` has restored, so that a second BYE has a higher CSeq number. */
   readonly #restored = new WeakMap<DialogSnapshot, Dialog>()
   readonly #registrations = new Set<Registration>()
@@ -185,12 +185,12 @@ export class UserAgent {
           },
         },
         onEnded: () => {
-          this.#sessions.delete(session)
+          leave()
           if (this.#sessions.size === 0) this.#closing?.done()
         },
       }),
     )
-    this.#sessions.add(session)
+    const leave = this.#sessions.add(session)
     return session
   }
 

@@ -54,7 +54,7 @@ const WHOLE = [
 ]
 /** Tests that measure milliseconds: each by itself, after all others. */
 const ALONE = ['scripts/benchmarks/{media,sip,turn}/*.realtime.test.ts']
-/** Tests that live in real time (sockets with peers, media clocks). Each keeps a core less than half busy, so that four run at once. */
+/** Tests that live in real time (sockets with peers, media clocks). Each keeps a core a third busy, so that five run at once. */
 const REAL_TIME = ['interop/**/*.test.ts', '**/*.realtime.test.ts']
 const NEVER = ['**/node_modules/**', '**/fixtures/**']
 
@@ -119,7 +119,7 @@ class LongestFirst extends BaseSequencer {
 /** Unit tests wait for timers, threads and databases half of their time. */
 const UNIT_WORKERS = availableParallelism() + 2
 const WHOLE_WORKERS = 5
-const REAL_TIME_WORKERS = 4
+const REAL_TIME_WORKERS = 5
 const SLOW_WORKERS = 2
 
 // For the processes of the tests, and those that they start.
@@ -127,6 +127,8 @@ keepCompiled()
 
 export default defineConfig({
   test: {
+    // One process for many files: to load the product's modules anew for each of 800 costs more than most of the tests.
+    isolate: false,
     // Ends only what hangs: a property of 4 s takes 20 s and more on a busy machine.
     testTimeout: 60_000,
     pool: 'forks',
@@ -148,8 +150,6 @@ export default defineConfig({
           include: ['{sip,media,packages,control-plane,loadtest,examples,console,scripts}/**/*.test.ts'],
           exclude: [...NEVER, ...REAL_TIME, ...SLOW],
           maxWorkers: UNIT_WORKERS,
-          // To load the rooms anew for each of 400 files costs more than the tests themselves.
-          isolate: false,
           // Not 0: that order is not kept where a machine has one worker.
           sequence: { groupOrder: 1 },
         },
@@ -162,9 +162,9 @@ export default defineConfig({
           exclude: NEVER,
           setupFiles: ['scripts/low-priority.ts'],
           maxWorkers: SLOW_WORKERS,
-          isolate: false,
           // Others have priority.
-          testTimeout: 300_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
           // `scripts/test.ts` runs this group by itself, beside the others: its workers are numbered from 1, too.
           env: { [FIRST_PORT_SLOT]: String(WHOLE_WORKERS) },
           sequence: { groupOrder: 5 },
@@ -196,6 +196,7 @@ export default defineConfig({
           name: 'alone',
           include: ALONE,
           exclude: NEVER,
+          isolate: true,
           maxWorkers: 1,
           fileParallelism: false,
           sequence: { groupOrder: 4 },

@@ -41,7 +41,7 @@ beforeAll(async () => {
   api = await openWholeApi()
   document = (await (await fetch(new URL('/openapi.json', api.url))).json()) as Described
   tools = await listed(api.keys.admin)
-}, 300_000)
+}, 600_000)
 afterAll(() => api?.close())
 
 const ROLE_OF_SCOPE: Readonly<Record<string, string>> = { 'tenant:read': 'viewer', 'tenant:write': 'member' }
@@ -126,7 +126,7 @@ describe('operations as MCP tools', () => {
     expect(names).toEqual(allowed.map(({ tool }) => tool).sort())
   })
 
-  it('a tool performs its operation and returns its refusals', { timeout: 300_000 }, async () => {
+  it('a tool performs its operation and returns its refusals', { timeout: 600_000 }, async () => {
     const client = await connect(api.keys.admin)
     // The client compiles every tool's schemas, and holds each answer against them.
     await client.listTools()

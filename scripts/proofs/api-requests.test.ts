@@ -7,7 +7,7 @@ async function prove(count: number, planted?: PlantedHandler) {
   return { ...(await proveApiRequests(options, planted)), lines }
 }
 
-describe('the proof "api-requests"', { timeout: 300_000 }, () => {
+describe('the proof "api-requests"', { timeout: 600_000 }, () => {
   it('1,000 random requests are answered as the contract declares, none with 5xx', async () => {
     const { ok, summary, lines } = await prove(1000)
     expect(ok, JSON.stringify([summary, ...lines])).toBe(true)

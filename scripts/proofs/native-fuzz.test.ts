@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { NoSanitisers, proof } from './native-fuzz.ts'
 
 it('fuzzing the native layer: in seven calls under attack and pages of any content the sanitisers report nothing', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async context => {
   const lines: object[] = []
   const fuzzing = proof.run({

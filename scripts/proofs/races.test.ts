@@ -7,7 +7,7 @@ async function prove(count: number, planted?: PlantedRace) {
   return { ...(await proveRaces(options, planted)), lines }
 }
 
-describe('the proof "races"', { timeout: 400_000 }, () => {
+describe('the proof "races"', { timeout: 600_000 }, () => {
   it('25 rounds: nothing is decided after its key ended, and no call reaches an environment without a confirmed claim', async () => {
     const { ok, summary, lines } = await prove(25)
     expect(ok, JSON.stringify([summary, ...lines])).toBe(true)

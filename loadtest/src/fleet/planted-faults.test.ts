@@ -4,11 +4,11 @@ import { FaultyAgent, type PlantedFault } from './faulty-agent.fixture.ts'
 let agent: FaultyAgent
 beforeAll(async () => {
   agent = await FaultyAgent.prepare()
-}, 300_000)
+}, 600_000)
 
 const kindsOf = async (fault: PlantedFault) => (await agent.call(fault)).failures.map(({ kind }) => kind)
 
-describe('what the fleet reports of a call', { timeout: 300_000 }, () => {
+describe('what the fleet reports of a call', { timeout: 600_000 }, () => {
   it('a good call has no failure, and its set-up time and reply time are measured', async () => {
     const { failures, setupMs, replies, gaps, end } = await agent.call('none')
     expect(failures).toEqual([])

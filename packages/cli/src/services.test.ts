@@ -143,7 +143,7 @@ describe('a fallback recogniser or model', () => {
 
 describe('parley providers check', () => {
   it("parley providers check reports each service's response, and advice for those that fail", {
-    timeout: 300_000,
+    timeout: 600_000,
   }, async () => {
     const standIns = await StandIns.open()
     opened.push(standIns)

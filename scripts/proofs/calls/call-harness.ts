@@ -17,7 +17,7 @@ import {
 import type { RateCard } from '@parley/store/testing'
 import { Pool } from 'pg'
 import type { AtTestEnd } from '../../../interop/recipe.ts'
-import { preparedHome, temporaryHome } from '../../../interop/serving.ts'
+import { ADMITS_WHEN_LATE, preparedHome, temporaryHome } from '../../../interop/serving.ts'
 import { readDemoFile } from '../../../packages/cli/src/workspace/demo-file.ts'
 import { editsFor } from '../../../packages/cli/src/workspace/draft-edits.ts'
 import {
@@ -112,6 +112,7 @@ export class CallHarness {
       PARLEY_HTTP_PORT: '0',
       PARLEY_SIP_DOMAIN: '127.0.0.1',
       PARLEY_RESOLVE: openCarriers.map(({ entry }) => entry).join(','),
+      ...ADMITS_WHEN_LATE,
       ...(options.database && { DATABASE_URL: options.database.url }),
       ...options.env,
     }

@@ -10,7 +10,7 @@ import { applyEdits } from './apply-edits.ts'
 import { validate } from './validate.ts'
 
 /** Hundreds of drafts are generated and checked, which takes longer than the default timeout on a busy machine. */
-const TIMEOUT_MS = 300_000
+const TIMEOUT_MS = 600_000
 
 const draft = arbitraryDraft.map(readDraft)
 

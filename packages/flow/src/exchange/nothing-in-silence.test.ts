@@ -70,7 +70,7 @@ function draftOf(edited: Export, { model_bindings, config }: ImportBody): string
 
 it.each([EXPORTS[0]!, EXPORTS[2]!])(
   '%s has no member that is dropped in silence: another value makes another draft, or inspect names the member',
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   (_, file) => {
     const source = file()
     const body = importOf(source)

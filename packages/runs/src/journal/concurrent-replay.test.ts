@@ -3,6 +3,9 @@ import { Client } from 'pg'
 import { expect, it, vi } from 'vitest'
 import { JournalHarness, noteDigits, upTo } from './testing/journal-harness.ts'
 
+/** Ends only what hangs: this test runs with a low priority. */
+const WAIT_MS = 60_000
+
 const harness = JournalHarness.forEachTest()
 
 it('journal replay continues where a killed process stopped replaying', async () => {
@@ -41,7 +44,7 @@ it('journal replay waits for an open transaction of the dead process', async () 
     const landing = harness.nextProcess().finally(() => {
       isDone = true
     })
-    await vi.waitFor(() => expect(harness.renewals.mock.calls.length).toBeGreaterThan(2), { timeout: 10_000 })
+    await vi.waitFor(() => expect(harness.renewals.mock.calls.length).toBeGreaterThan(2), { timeout: WAIT_MS })
     expect(isDone).toBe(false)
     expect(await harness.journals()).toHaveLength(1)
     await owner.query('rollback')
@@ -80,13 +83,13 @@ it('the reaper leaves runs alone whose journals wait for replay, and replay writ
       const landing = harness.nextProcess()
       const text = 'select 1 from parley.run_ownership where run_id = $1 and lease_until > clock_timestamp()'
       const isHeld = async () => expect((await harness.test.owner.query(text, [second!.runId])).rows).toHaveLength(1)
-      await vi.waitFor(isHeld, { timeout: 10_000 })
+      await vi.waitFor(isHeld, { timeout: WAIT_MS })
       // Longer than a lease: it is renewed again and again.
       const before = harness.renewals.mock.calls.length
       await vi.waitFor(() => expect(harness.renewals.mock.calls.length).toBeGreaterThan(before + 3), {
-        timeout: 15_000,
+        timeout: WAIT_MS,
       })
-      await vi.waitFor(isHeld, { timeout: 10_000 })
+      await vi.waitFor(isHeld, { timeout: WAIT_MS })
       const reaped = await harness.test.database.runs.reap({ engine: 'worker', worker: 'reaper' }, 10)
       expect(reaped.map(({ run_id }) => run_id)).not.toContain(second!.runId)
       await owner.query('rollback')

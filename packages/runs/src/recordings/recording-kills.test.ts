@@ -97,7 +97,7 @@ async function liveAndRecord(
 
 it(
   'a recording holds everything that was written, in position, at whatever step its engine and its joiner are killed',
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   () =>
     fc.assert(
       fc.asyncProperty(

@@ -208,6 +208,16 @@ describe('a message may begin', () => {
     expect(hidden.find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep', at: end + 440 })
   })
 
+  it('at the end of a beep whose first part is as long as a beep, and not between its parts', () => {
+    const beep: AnswerStep = { tone: 'tone', hz: 750, ms: 250 }
+    const voiced: AnswerStep = { ...beep, voicedMs: 520 }
+    const outputs = detect([{ says: GREETING }, { pauses: 800 }, voiced, { pauses: 20 }, beep, { pauses: 2000 }])
+    const end = GREETING.split(' ').length * 300 + 800 + 520
+    const over = outputs.filter(({ type }) => type === 'greeting-over')
+    expect(over).toMatchObject([{ cause: 'beep', at: end }])
+    expect(over[0]!.atMs).toBeLessThanOrEqual(end + 100)
+  })
+
   it('at the end of a short beep that is purer than a vowel', () => {
     const outputs = detect([{ says: GREETING }, { pauses: 800 }, { tone: 'tone', hz: 1400, ms: 160, isPure: true }])
     expect(outputs.find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep' })

@@ -89,6 +89,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #agentSounds = false
   /** The far end was silent while the agent last spoke, as a listener is. */
   #agentWasHeard = false
+  /** Voice activity, which tones are as well. */
+  #isVoiced = false
   readonly #beep = new BeepAfterGreeting()
   #deadline: Ms | undefined
 
@@ -156,9 +158,11 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
       case 'answered':
         return this.#answered(now)
       case 'voice-started':
+        this.#isVoiced = true
         this.#countReply()
         return this.#talk.start(input.startedAt)
       case 'voice-stopped':
+        this.#isVoiced = false
         this.#talk.stop(input.stoppedAt)
         return this.#onSilence(input.stoppedAt)
       case 'partial':
@@ -212,13 +216,22 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     const hasGreeted = spoken >= TALK_BEFORE_BEEP_MS || this.#words.count >= WORDS_BEFORE_BEEP
     this.#talk.toneEnded(at, isMailbox && isBeep && isIsolated)
     if (!isBeep || !hasGreeted) return
-    if (isIsolated) this.#onBeep(at)
+    // A lost packet may have split the beep, which sounds on as long as there is voice activity.
+    if (isIsolated && isMailbox && this.#isVoiced) this.#beep.awaitMore(at)
+    else if (isIsolated) this.#onBeep(at)
     else if (isMailbox) this.#beep.awaitSilence()
   }
 
   #onSilence(at: Ms): void {
     const beepAt = this.#beep.silent(at)
     if (beepAt !== null) this.#onBeep(beepAt)
+  }
+
+  #settleBeep(now: Ms): void {
+    const overAt = this.#beep.overAt
+    if (overAt === null) return
+    if (now < overAt) return this.#wake(overAt)
+    this.#onBeep(this.#beep.over())
   }
 
   #onBeep(at: Ms): void {
@@ -235,6 +248,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
 
   #settle(now: Ms): void {
     this.#deadline = undefined
+    this.#settleBeep(now)
     this.#judgeWords(now)
     if (this.#answeredAt === null) return
     this.#judgeTalk(now)

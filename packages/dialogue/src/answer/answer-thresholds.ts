@@ -52,8 +52,10 @@ export const SILENCE_BEFORE_BEEP_MS: Ms = 250
 /** A pure tone this long is a beep whatever follows it. */
 export const SURE_PURE_BEEP_MS: Ms = 400
 /** Two tones of one frequency with a shorter gap are one. */
-export const SPLIT_TONE_MS: Ms = 100
-export const SPLIT_TONE_HZ = 15
+export const SPLIT_TONE_MS: Ms = 120
+export const SPLIT_TONE_HZ = 10
+/** After this time the next part of a beep that a lost packet split is known: a tone is found 130 ms after its start. */
+export const SPLIT_BEEP_KNOWN_MS: Ms = 200
 /** A tone this long is a beep also where another sound seems to follow, if that ends so soon after it. */
 export const SURE_BEEP_MS: Ms = 300
 export const BEEP_TAIL_MS: Ms = 160

@@ -6,6 +6,7 @@ import {
   SHORTEST_LONE_BEEP_MS,
   SHORTEST_PURE_BEEP_MS,
   SILENCE_BEFORE_BEEP_MS,
+  SPLIT_BEEP_KNOWN_MS,
   SPLIT_TONE_HZ,
   SPLIT_TONE_MS,
   SURE_BEEP_MS,
@@ -24,6 +25,8 @@ export class BeepAfterGreeting {
   #isLone = false
   /** End of a tone that is a beep if silence follows; null: none. */
   #openAt: Ms | null = null
+  /** End of a tone that is a beep unless it goes on; null: none. */
+  #endAt: Ms | null = null
 
   /** Frequency of the last tone. */
   get hz(): number {
@@ -40,6 +43,7 @@ export class BeepAfterGreeting {
     }
     this.#hz = hz
     this.#openAt = null
+    this.#endAt = null
   }
 
   /** Notes the end of a tone. Returns whether it was as long as a beep; `isMailbox`: a mailbox has answered. */
@@ -59,8 +63,26 @@ export class BeepAfterGreeting {
     if (this.#length(this.#endedAt) >= SURE_BEEP_MS) this.#openAt = this.#endedAt
   }
 
-  /** The far end is silent since `at`. Returns the end of a beep that seemed to pass into another sound; null: none. */
+  /** The tone that ended at `at` is a beep unless another part of it follows, which only silence or time shows. */
+  awaitMore(at: Ms): void {
+    this.#endAt = at
+  }
+
+  /** When a beep that is followed by no other part of it is over; null: there is none. */
+  get overAt(): Ms | null {
+    return this.#endAt === null ? null : this.#endAt + SPLIT_BEEP_KNOWN_MS
+  }
+
+  /** Returns the end of the beep that `overAt` is about. */
+  over(): Ms {
+    const at = this.#endAt!
+    this.#endAt = null
+    return at
+  }
+
+  /** The far end is silent since `at`. Returns the end of a beep that was not known to be over; null: none. */
   silent(at: Ms): Ms | null {
+    if (this.#endAt !== null) return this.over()
     const since = this.#openAt
     this.#openAt = null
     return since !== null && at - since <= BEEP_TAIL_MS ? Math.max(at, since) : null

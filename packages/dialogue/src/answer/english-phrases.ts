@@ -94,7 +94,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 how may/can/could/do
     0.7 you're/you are speaking/talking
     0.5 on reception
-    0.5 this is ~ speaking`,
+    0.5 this is ~ speaking
+    0.8 who/what/how/which can/may/could/would you/i/we`,
   recording: `
     1.1 the person/party/caller/customer/subscriber/user/member you
     1.1 ^ the/this person/party/caller/customer/subscriber
@@ -132,7 +133,13 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 ^ hello/hi/sorry/but the
     0.6 ^ hello/hi/sorry (this) mailbox/number/customer/customer's/subscriber/person/person's/phone/line/service
     0.4 you have/were called/reached/dialled/dialed
-    0.5 you're/you are through`,
+    0.5 you're/you are through
+    1.0 call/calls/conversation/conversations may/are/will/might/could + recorded/monitored/quality/training/screened
+    0.8 ^ call/calls/our/your may/are/will/can't/cannot/has
+    0.9 please/kindly listen/select/enter/choose/press/dial/key/note/remain/continue/try
+    0.9 so/in that/order we/us/you/to can/may/direct/help/serve/assist/route
+    0.9 to improve/better/serve/assist/direct/route/ensure/continue/proceed/repeat/replay/protect
+    1.0 not able/unable/cannot/can't/couldn't to/receive/accept/complete/connect/be + call/calls/message/messages`,
   voicemail: `
     0.9 ^ at the tone
     1.1 leave (me) a/your (brief/short/detailed/voice/quick) message
@@ -232,7 +239,18 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 for more options
     0.8 begin speaking
     0.8 hear the/a tone/beep
-    0.8 your message (now) and`,
+    0.8 your message (now) and
+    1.2 just/only kidding/joking
+    1.2 gotcha/fooled
+    0.8 well not
+    0.9 i/we can't/cannot/couldn't/won't/am/are/can + phone/call/calls
+    0.9 i'm/i am/we're/we are probably/either/likely/currently/away/unavailable/unable/out/travelling/traveling/abroad/asleep/tied
+    1.0 nobody/none/everyone/no is/one/of + available/here/home/able/take/answer/in/free
+    0.5 sorry i/we/that have/could/am/are/cannot
+    0.7 don't listen/check
+    0.9 leave/drop/send/shoot/record + line/message/text/voicemail/details/note/word/words/number/name
+    0.9 i'll/i/we'll/we will/shall/can/i'll + back/soon/possible
+    0.8 as soon/quickly as i/we/possible`,
   mailbox_unavailable: `
     1.6 mailbox is full
     1.6 mailbox ~ is full
@@ -261,7 +279,11 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 is full
     1.6 no space
     1.6 been activated
-    1.2 can't/cannot be left`,
+    1.2 can't/cannot be left
+    1.4 mailbox/inbox/voicemail/memory/box ~ full/space/room/activated/initialized/enabled/configured
+    1.4 messages/message/voicemails can't/cannot/could/may be/not
+    1.4 can't/cannot/not/unable/longer accept/accepting/take/receive/receiving/store (any) (new/more/further/additional) messages/voicemails/recordings
+    1.4 not/never/hasn't/isn't ~ set/been up/activated/initialized/configured`,
   ivr: `
     1.0 ^ this call is/may/will
     1.0 ^ calls are/may
@@ -377,7 +399,28 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 we're experiencing
     0.6 if this is
     0.5 key in
-    0.4 good day and`,
+    0.4 good day and
+    0.9 call/calls may/are/will/might/could be/recorded/monitored
+    0.8 record/monitor/records/monitors all/our/your/this/some calls/call
+    0.8 quality/training/security assurance/purposes/reasons/and
+    0.7 choices/choice/option/selection/selections/departments
+    0.7 one/any/some/few/several of/choices (the/our) following/options/below/departments
+    0.9 place/position/number/spot in (the/our) queue/line
+    0.9 your/our place/position/turn in/is
+    0.9 agent/advisor/adviser/representative/operator/specialist/associate/colleague/colleagues/team/agents/advisors/advisers/representatives/operators/specialists/associates will/is/are
+    0.8 other callers/customers/calls/clients/patients
+    0.8 will/be answered/with/connected/transferred (you/to/by/in/as) (the/you/our/shortly/soon/order)
+    0.8 as quickly as
+    0.8 we'll/we will/someone + quickly/shortly/soon/moment
+    0.7 lines/offices/office/store/branch/hours/doors are/is (currently/now) open/closed/from
+    0.7 online/website/www
+    0.7 key/type/punch in
+    0.8 if/whether you already/have/know/need/would/want/wish/are
+    0.7 new/existing/returning customer/customers/patient/patients/client/member
+    0.8 wait/waits/waiting/hold time/times/than
+    0.6 to hear/report/pay/schedule/cancel/check/book
+    0.9 experiencing/receiving/due ~ high/higher/long/longer/unusually
+    0.8 tell/say/describe us/me/briefly + call/calling/about/help/need`,
   screener: `
     1.3 state your name
     1.3 say your name
@@ -501,7 +544,23 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 try/trying to put/connect you/your
     0.8 company are/do you
     0.6 has turned on
-    0.8 smart call`,
+    0.8 smart call
+    1.2 name/yourself/who/company and/what/before ~ why/what/purpose/reason/regard/regarding/concerning/business/company/want/need/calling/matter/nature
+    1.2 say/state/tell/give/provide/announce/introduce/identify/share ~ who/yourself/name ~ are/is/what/why/reason/purpose/about/calling/company/before
+    1.0 after/at the tone/beep ~ say/state/give/announce/introduce/identify/tell ~ who/yourself/name
+    1.0 i'll/i will/we'll/we will/they'll/and see/check/ask/find/try/announce/let if/out/whether/them/him/her/to/with/you
+    1.0 see/check/ask/find/out/know if/whether ~ available/free/talk/speak/take/answer/around
+    1.1 call/calls/caller/callers/phone ~ filter/filtered/screen/screened/screening/blocker/protection/guard/shield/assist/assistant
+    1.0 filter/screen/screens/filters/check/checks/protect/protects/block/blocks who/calls/call/callers/this
+    0.9 doesn't/does/will/won't/only/never (not) take/takes/accept/accepts/ring/rings/receive/receives/allow/allows + number/numbers/callers/caller/calls/strangers
+    0.9 who/what ~ should/may/shall/can/do ~ i/we ~ say/tell/announce/know
+    0.9 put/pass/let/ring/connect/patch/transfer (you/your/it/this/the/them) (call) (to) through/on/along/over
+    1.0 i/who/which/and answer/answers/pick/picks/take/takes/screen/handle/handles/manage/manages + phone/calls/line for/of
+    1.0 assistant/attendant/receptionist/secretary/agent of/for/answering/from/that/who
+    0.9 can't/cannot/doesn't/does (not) see/recognize/recognise/know/identify who/your/this/the/caller/number/it
+    0.9 digital/virtual/automated/automatic/ai/personal/smart assistant/receptionist/attendant/secretary/call
+    0.8 who/what/why (is) (you) (you're) calling/this ~ and
+    1.0 need/want/like to know/have ~ who/name/what/why/purpose/reason`,
   announcement: `
     0.7 the network
     0.9 ^ attention

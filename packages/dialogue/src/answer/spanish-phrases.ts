@@ -97,7 +97,10 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 ^ usted
     0.8 esta llamando a/al
     0.6 ^ hola (el/la/este/esta/lo) numero/buzon/persona/usuario/cliente/abonado/linea/telefono/contestador/memoria
-    0.5 ^ nuestros/nuestro`,
+    0.5 ^ nuestros/nuestro
+    0.9 llamada/llamadas/conversacion/conversaciones sera/seran/puede/pueden/podra/podran/es/son/esta/estan/son + grabada/grabadas/monitoreada/grabado
+    0.9 por favor escuche/seleccione/elija/pulse/marque/oprima/presione/ingrese/introduzca/digite/espere/permanezca/mantengase
+    0.9 para/con mejorar/ofrecerle/brindarle/atenderle/dirigir/darle/garantizar/continuar/repetir/volver/el/fines`,
   voicemail: `
     1.0 ^ en este/estos momento/momentos no
     0.8 deje/deja su/tu
@@ -177,7 +180,16 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 ya sabes
     0.7 no tengo ~ mano
     0.7 si me llamas
-    0.6 servicio de mensajeria`,
+    0.6 servicio de mensajeria
+    1.2 broma/bromeaba
+    0.9 no/ni me/te/le/os/nos encuentro/encontramos/puedo/podemos/puede/atiendo + disponible/disponibles/telefono/oficina/contestar/atender/responder/ponerme/llamada/movil
+    0.9 momento/momentos no (te/le/os) puedo/podemos/estoy/estamos/me
+    0.9 ahora (mismo) no te/le/os/estoy/estamos/me/podemos
+    0.9 estoy/estamos/estare ocupado/ocupada/fuera/reunido/reunida/viaje/vacaciones/ausente/durmiendo
+    0.9 dejame/dejanos/deje/deja/dejeme/dejenos/grabe/graba/grabame/enviame/mandame/escribeme/escribe ~ mensaje/recado/nombre/numero/datos/texto/nota/whatsapp
+    0.9 te/le/os/lo devuelvo/devolvere/devolveremos/llamo/llamare/llamaremos/contactare/respondere
+    0.9 lo antes/pronto/mas pronto/antes posible
+    0.7 en cuanto/apenas pueda/podamos/vea/escuche/me`,
   mailbox_unavailable: `
     1.6 buzon ~ esta lleno
     1.6 esta lleno
@@ -204,7 +216,10 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.4 no se puede/pueden dejar
     1.6 no tiene espacio
     1.6 esta completo
-    1.4 no ha creado`,
+    1.4 no ha creado
+    1.4 buzon/contestador/memoria/casilla ~ lleno/llena/completo/completa/espacio/capacidad/configurado/activado/activa/habilitado
+    1.4 no/sin (se) puede/pueden/admite/acepta/recibe/recibir/dejar ~ mensajes/recados
+    1.4 no/aun/todavia (no) (ha/tiene/esta) configurado/activado/creado/habilitado`,
   ivr: `
     0.9 ^ si desea/conoce
     1.0 momento todos
@@ -288,7 +303,20 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 visitarnos
     0.5 tenemos varias
     0.7 diganos
-    0.6 espera estimado`,
+    0.6 espera estimado
+    0.7 varias/siguientes/las/una opciones/opcion
+    0.9 grabamos/graban/grabaremos/monitoreamos ~ llamadas/llamada
+    0.8 calidad/mejorar ~ servicio/atencion
+    0.9 operador/agente/agentes/asesor/asesores/operadores/ejecutivo/ejecutivos/especialista/companeros/representantes/representante ~ ocupados/atendiendo/atienden/atendera/atenderan/disponible/estan/otras/otros
+    0.8 en breve/seguida/instantes/momentos le/sera/atenderemos/atendera/uno/un
+    0.8 numero/lugar/posicion ~ en (la) cola/fila/espera/linea
+    0.8 si ya/desea/quiere/necesita/es/conoce/tiene
+    0.7 nuestro/nuestra/nuestras/nuestros horario/horarios/oficinas/oficina/web/pagina/servicio/lineas
+    0.7 internet/web/www/pagina
+    0.7 visitarnos/visite/consultar/consulte
+    0.9 diganos/indiquenos/cuentenos/describa/diga brevemente/en/el/su/que
+    0.8 teclee/digite/introduzca/ingrese/pulse/marque/oprima/presione su/el/la/uno/cero
+    0.8 mantengase/permanezca/siga/espere (a) (en) (la) espera/linea`,
   screener: `
     1.3 diga/di/indique/indica (su/tu) nombre
     1.3 grabe/graba (su/tu) nombre
@@ -370,7 +398,21 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.7 numeros nuevos/ocultos/privados
     0.8 no recibe/acepta/atiende llamadas
     0.7 mientras compruebo/intento/pregunto/consulto
-    0.7 puede/quiere hablar/atenderle`,
+    0.7 puede/quiere hablar/atenderle
+    1.2 nombre/quien/empresa (es) (usted) y/e (el/la/de/que/por/para/su/lo) (motivo/asunto/razon/que/necesita/desea/llama/empresa)
+    1.2 diga/digame/di/dime/indique/indica/deme/dame/grabe/necesito/preciso ~ nombre/quien ~ motivo/asunto/razon/empresa/llama/es/eres
+    1.0 preguntare/comprobare/vere/consultare/averiguare/mirare/intentare/anunciare/avisare/pasare (a) (si/su/la/le/conectarle/pasarle/con)
+    1.1 tras/despues/al (de) (la/el/del) tono/senal ~ diga/di/identifiquese/presentese/indique ~ quien/nombre/y
+    1.0 cual es el/su motivo/asunto/razon/objeto
+    0.9 de parte de quien y
+    1.0 quien (le) digo/anuncio/debo ~ llama/es/y
+    0.9 para que/cual asunto/motivo/llama/llamas
+    0.9 filtro/filtra/filtrado/bloqueador/protegido/proteccion/bloquea ~ llamadas/llamada/numero/numeros/filtro
+    0.9 contesto/atiendo/respondo/gestiono/contesta/atiende ~ llamadas/telefono de/por
+    1.0 asistente digital/virtual/automatico/automatica/personal/de/inteligente
+    0.9 no conoce/reconoce/tiene/recibe/acepta/admite/atiende (su/este/el) numero/llamadas/desconocidos
+    0.8 antes de + conectar/pasar/contestar/atender/comunicar/aceptar/responder
+    0.8 para comunicarle/pasarle/conectarle/hablar/localizar con`,
   announcement: `
     0.95 ^ su llamada no
     1.4 numero que ha/usted marcado/marco/llamado

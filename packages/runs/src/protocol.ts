@@ -8,12 +8,13 @@ export type RunCommand =
   | { readonly type: 'lost' }
   /** The run is to end. Delivered once. */
   | { readonly type: 'cancel' }
-  /** Variables or metadata changed. Call `settle` once; an update that is not settled in time becomes `indeterminate`. */
+  /** Variables or metadata are to change. Call `settle` once; an update that is not settled in time becomes `indeterminate`. */
   | {
       readonly type: 'update'
       readonly update_id: string
       readonly change: RunChange
-      readonly settle: (outcome: UpdateOutcome) => void
+      /** Resolves, in the order of the updates, to whether this outcome counts: apply the change only then. Never rejects. */
+      readonly settle: (outcome: UpdateOutcome) => Promise<boolean>
     }
   /** A chat may have new messages: one, several, or none any more. */
   | { readonly type: 'message' }

@@ -58,7 +58,7 @@ interface OwnedEntry {
   readonly open: Set<number>
   isReading: boolean
   /** Resolves when the updates so far are settled: they are settled in the order of their revisions. Never rejects. */
-  settled: Promise<void>
+  settled: Promise<unknown>
 }
 
 /**
@@ -251,7 +251,9 @@ export class RunLeases {
         entry.open.add(update.revision)
         const { update_id, change } = update
         const settle = (outcome: UpdateOutcome) => {
-          entry.settled = entry.settled.then(() => this.#settle(entry, update, outcome))
+          const settled = entry.settled.then(() => this.#settle(entry, update, outcome))
+          entry.settled = settled
+          return settled
         }
         run.deliver({ type: 'update', update_id, change, settle })
       }
@@ -263,7 +265,8 @@ export class RunLeases {
     }
   }
 
-  async #settle(entry: OwnedEntry, { revision, update_id }: PendingUpdate, outcome: UpdateOutcome): Promise<void> {
+  /** Whether the outcome was stored. The database may reject an update that the owner would apply, or have settled it before. */
+  async #settle(entry: OwnedEntry, { revision, update_id }: PendingUpdate, outcome: UpdateOutcome): Promise<boolean> {
     const { database, bus } = this.#options
     const { run, open } = entry
     try {
@@ -273,9 +276,11 @@ export class RunLeases {
       if (receipt === null) await this.#noteLateUpdates(entry)
       else if (open.delete(revision)) run.note({ kind: 'update', update_id, status: receipt.status })
       bus.publish('runs', run.runId)
+      return receipt?.status === outcome.status
     } catch (error) {
       // The sweep settles it at its deadline.
       this.#problem('an update cannot be settled', error)
+      return false
     }
   }
 

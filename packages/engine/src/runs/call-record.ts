@@ -82,7 +82,7 @@ export class CallRecord {
           this.#isCancelled = true
           return this.#call?.cancel()
         case 'update':
-          return this.#update(command.change.override_dynamic_variables, command.settle)
+          return void this.#update(command.change.override_dynamic_variables, command.settle)
         case 'message':
           return
       }
@@ -241,16 +241,17 @@ export class CallRecord {
     this.#run.note({ kind: 'error', code: 'hangup_unconfirmed', message })
   }
 
-  #update(
+  /** The call gets the variables once the run has them: an update that the run rejects changes nothing. */
+  async #update(
     variables: Readonly<Record<string, string>> | undefined,
     settle: (
       outcome: { readonly status: 'applied' } | { readonly status: 'rejected'; readonly reason: string },
-    ) => void,
-  ): void {
-    if (this.#endedAt !== null || this.#isOver) return settle({ status: 'rejected', reason: 'run_ended' })
+    ) => Promise<boolean>,
+  ): Promise<void> {
+    if (this.#endedAt !== null || this.#isOver) return void settle({ status: 'rejected', reason: 'run_ended' })
+    if (!(await settle({ status: 'applied' })) || variables === undefined) return
     if (this.#call === null) this.#variables = { ...this.#variables, ...variables }
-    else if (variables !== undefined) this.#call.updateVariables(variables)
-    settle({ status: 'applied' })
+    else this.#call.updateVariables(variables)
   }
 
   async #conclude(report: CallReport): Promise<void> {

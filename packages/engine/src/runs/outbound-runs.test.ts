@@ -10,6 +10,7 @@ import {
   type OutboundTrunk,
   type RunRequest,
   readRun,
+  readUpdate,
   storeUpdate,
 } from '@parley/store'
 import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
@@ -154,6 +155,33 @@ it('a call that waited for its trunk begins with the variables of updates that c
   const call = { updateVariables: (values: object) => Object.assign(known, values) }
   dialled[0]!.plan.onCall!(call as unknown as Call)
   expect(known).toEqual({ name: 'Cleo', city: 'Bonn' })
+})
+
+it('an update that would give a run too many variables reaches neither the run nor its call', async () => {
+  const runId = await beginWaitingRun()
+  const updated = async (override_dynamic_variables: Readonly<Record<string, string>>) => {
+    const made = await test.database.transaction(scope, tx =>
+      storeUpdate(tx, scope, runId, { override_dynamic_variables }),
+    )
+    bus.publish('run_orders', runId)
+    return vi.waitFor(async () => {
+      const receipt = await readUpdate(test.database.within(scope), scope, runId, made!.revision)
+      expect(receipt?.completed_at).not.toBeNull()
+      return receipt!.status
+    })
+  }
+  expect(await updated({ name: 'Bea' })).toBe('applied')
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`v${index}`, 'x']))
+  expect(await updated(many)).toBe('rejected')
+  passToNextSlotRequest()
+  await vi.waitFor(() => expect(dialled).toHaveLength(1))
+  const known: Record<string, string> = {}
+  const call = { updateVariables: (values: object) => Object.assign(known, values) }
+  dialled[0]!.plan.onCall!(call as unknown as Call)
+  expect(known).toEqual({ name: 'Bea' })
+  expect(await updated({ ...many, name: 'Cleo' })).toBe('rejected')
+  expect(await updated({ name: 'Dora' })).toBe('applied')
+  await vi.waitFor(() => expect(known).toEqual({ name: 'Dora' }))
 })
 
 it('what a BYE needs is in the database before the answer is acknowledged', async () => {

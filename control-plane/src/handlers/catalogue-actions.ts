@@ -6,6 +6,7 @@ type JsonSchema = ActionDescriptor['input_schema']
 
 const EVERYWHERE: ActionDescriptor['channels'] = ['cloud', 'phone', 'web']
 const PHONE: ActionDescriptor['channels'] = ['phone']
+const WEB: ActionDescriptor['channels'] = ['web']
 const CONTROL: ActionDescriptor['channels'] = ['control']
 const E164: JsonSchema = { type: 'string', pattern: '^\\+[1-9][0-9]{6,14}$' }
 const STRINGS: JsonSchema = { type: 'object', additionalProperties: { type: 'string', maxLength: 4096 } }
@@ -19,6 +20,7 @@ const CALLER = object(
   ['agent_id', 'agent_version', 'from_number', 'to_number'],
 )
 const CONTEXT = object({ dynamic_variables: STRINGS, reject: { type: 'boolean' } }, ['dynamic_variables'])
+const ROOM = object({ resource_id: { type: 'string' } }, ['resource_id'])
 const BY_MODEL_OR_NODE: ActionDescriptor['invocations'] = ['model_tool', 'flow_node']
 
 /**
@@ -64,12 +66,35 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     id: 'agent.swap',
     version: 1,
     name: 'Hand over to another agent',
-    description: 'Another agent continues the call, in a run of its own; if none takes it, the conversation continues',
-    channels: PHONE,
+    description:
+      'Another agent continues the conversation, in a run of its own; if none takes it, this one continues it',
+    channels: EVERYWHERE,
     invocations: BY_MODEL_OR_NODE,
     effect_kind: 'run_admission',
     input_schema: object({}),
     output_schema: object({}),
+  },
+  {
+    id: 'mcp.call',
+    version: 1,
+    name: 'Call a tool of an MCP server',
+    description: "Calls a tool of one of the agent's MCP servers, and stores values of the result in variables",
+    channels: EVERYWHERE,
+    invocations: BY_MODEL_OR_NODE,
+    effect_kind: 'http',
+    input_schema: { type: 'object', description: "The tool's own arguments" },
+    output_schema: { description: 'What the tool answers' },
+  },
+  {
+    id: 'code.run',
+    version: 1,
+    name: 'Run code',
+    description: "Runs the author's JavaScript, without a network, and stores values of its result in variables",
+    channels: EVERYWHERE,
+    invocations: BY_MODEL_OR_NODE,
+    effect_kind: 'none',
+    input_schema: object({}),
+    output_schema: { description: 'What the code returns' },
   },
   {
     id: 'call.transfer',
@@ -96,6 +121,19 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     output_schema: outcome(['done']),
   },
   {
+    id: 'sms.send',
+    version: 1,
+    name: 'Send a text message',
+    description: "Sends a text message to the person at the other end, by the service in the agent's settings",
+    channels: PHONE,
+    invocations: BY_MODEL_OR_NODE,
+    effect_kind: 'http',
+    input_schema: object({
+      message: { type: 'string', maxLength: 1530, description: 'Only if the message is not fixed' },
+    }),
+    output_schema: { description: "The service's answer" },
+  },
+  {
     id: 'knowledge.search',
     version: 1,
     name: 'Search documents',
@@ -117,6 +155,17 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     effect_kind: 'http',
     input_schema: object({ event: { const: 'call_inbound' }, call_inbound: CALLER }, ['event', 'call_inbound']),
     output_schema: object({ call_inbound: CONTEXT }, ['call_inbound']),
+  },
+  {
+    id: 'voicemail.message',
+    version: 1,
+    name: 'Leave a message',
+    description: 'Speaks a message after the beep of a mailbox that answered the call, then hangs up',
+    channels: PHONE,
+    invocations: ['setting'],
+    effect_kind: 'none',
+    input_schema: object({}),
+    output_schema: object({}),
   },
   {
     id: 'model.infer',
@@ -181,6 +230,28 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     effect_kind: 'sip_hangup',
     input_schema: object({}),
     output_schema: object({}),
+  },
+  {
+    id: 'room.create',
+    version: 1,
+    name: 'Open a room',
+    description: 'Opens the room of LiveKit in which the browser of a web run meets the agent',
+    channels: WEB,
+    invocations: ['command'],
+    effect_kind: 'rtc_room',
+    input_schema: object({}),
+    output_schema: ROOM,
+  },
+  {
+    id: 'room.delete',
+    version: 1,
+    name: 'Close a room',
+    description: 'Closes the room of LiveKit at the end of a web run, with the visitor in it',
+    channels: WEB,
+    invocations: ['command'],
+    effect_kind: 'rtc_room',
+    input_schema: object({}),
+    output_schema: ROOM,
   },
   {
     id: 'run.update',

@@ -1,16 +1,22 @@
+import type { Plan } from '@parley/flow'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Catalogue } from '../catalogue.ts'
+import type { Platform } from '../context.ts'
 import { AgentFixture, everyPage, refusal } from '../testing/agent-fixture.ts'
 import { TEST_CATALOGUE, testPlatform } from '../testing/test-platform.ts'
 
 let test: TestDatabase
 let fixture: AgentFixture
 let catalogue: Catalogue = TEST_CATALOGUE
+let rooms: Pick<Platform, 'webRooms'> = {}
 
 beforeAll(async () => {
   test = await testDatabase()
-  fixture = await AgentFixture.open(test, { platform: { ...testPlatform(), catalogue: () => catalogue } })
+  const platform = Object.defineProperty({ ...testPlatform(), catalogue: () => catalogue }, 'webRooms', {
+    get: () => rooms.webRooms,
+  })
+  fixture = await AgentFixture.open(test, { platform })
 }, 60_000)
 afterAll(() => test?.close())
 
@@ -76,12 +82,12 @@ describe('GET /actions', () => {
     const ids = async (query: object) =>
       (await fixture.call('actions.list', { query })).body.items.map((action: { id: string }) => action.id)
     expect(await ids({})).toContain('http.request')
-    expect(await ids({ channel: 'cloud', invocation: 'flow_node' })).toEqual([
-      'http.request',
-      'call.end',
-      'variables.extract',
-    ])
-    expect(await ids({ channel: 'phone', invocation: 'model_tool' })).toContain('call.transfer')
+    const everywhere = ['http.request', 'call.end', 'variables.extract', 'agent.swap', 'mcp.call', 'code.run']
+    expect(await ids({ channel: 'cloud', invocation: 'flow_node' })).toEqual(everywhere)
+    expect(await ids({ channel: 'web', invocation: 'model_tool' })).toEqual(everywhere)
+    const byPhone = [...everywhere, 'call.transfer', 'call.press_digit', 'sms.send']
+    expect(await ids({ channel: 'phone', invocation: 'model_tool' })).toEqual(byPhone)
+    expect(await ids({ channel: 'phone', invocation: 'flow_node' })).toEqual(byPhone)
     expect(await ids({ channel: 'control' })).toEqual(['run.update', 'run.cancel'])
     expect(await ids({ channel: 'cloud', invocation: 'lifecycle' })).toEqual([
       'model.infer',
@@ -89,6 +95,32 @@ describe('GET /actions', () => {
       'webhook.send',
     ])
     expect(await ids({ channel: 'phone', invocation: 'command' })).toEqual(['call.dial', 'call.hangup'])
-    expect(await ids({ invocation: 'setting' })).toEqual(['knowledge.search', 'inbound.context'])
+    expect(await ids({ invocation: 'setting' })).toEqual(['knowledge.search', 'inbound.context', 'voicemail.message'])
+  })
+
+  it('every kind of action that an agent can have is listed', async () => {
+    const listed: Readonly<Record<Plan['actions'][number]['kind'], string>> = {
+      http: 'http.request',
+      end_call: 'call.end',
+      extract_dynamic_variables: 'variables.extract',
+      agent_swap: 'agent.swap',
+      mcp: 'mcp.call',
+      code: 'code.run',
+      transfer_call: 'call.transfer',
+      press_digit: 'call.press_digit',
+      send_sms: 'sms.send',
+    }
+    const ids = (await fixture.call('actions.list', { query: { invocation: 'model_tool' } })).body.items
+    expect(ids.map(({ id }: { id: string }) => id)).toEqual(Object.values(listed))
+  })
+
+  it('actions on rooms of LiveKit are listed where the platform has a server for them', async () => {
+    const ids = async () =>
+      (await fixture.call('actions.list', { query: { channel: 'web', invocation: 'command' } })).body.items.map(
+        (action: { id: string }) => action.id,
+      )
+    expect(await ids()).toEqual([])
+    rooms = { webRooms: { visitorAccess: async () => ({ url: 'wss://rooms.example', token: 't' }) } }
+    expect(await ids()).toEqual(['room.create', 'room.delete'])
   })
 })

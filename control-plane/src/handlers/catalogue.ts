@@ -3,9 +3,11 @@ import { ACTION_DESCRIPTORS } from './catalogue-actions.ts'
 import { pageByKey } from './catalogue-page.ts'
 
 export const catalogueHandlers = {
-  'actions.list': async ({ query: { channel, invocation } }) => {
+  'actions.list': async ({ query: { channel, invocation } }, { platform }) => {
     const items = ACTION_DESCRIPTORS.filter(
       action =>
+        // Only what works is listed.
+        (action.effect_kind !== 'rtc_room' || platform.webRooms !== undefined) &&
         (channel === undefined || action.channels.includes(channel)) &&
         (invocation === undefined || action.invocations.includes(invocation)),
     )

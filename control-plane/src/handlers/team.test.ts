@@ -55,6 +55,17 @@ describe('an invitation', () => {
     expect(invitations).not.toContainEqual(expect.objectContaining({ email: 'Ada@example.com' }))
   })
 
+  it('members and pending invitations are listed newest first', async () => {
+    for (const name of ['xan', 'yul', 'zoe']) {
+      await person(name)
+      await invite(`${name}.again@example.com`)
+    }
+    const { members, invitations } = await team()
+    const emails = (people: readonly { readonly email: string }[]) => people.slice(0, 3).map(({ email }) => email)
+    expect(emails(members)).toEqual(['zoe@example.com', 'yul@example.com', 'xan@example.com'])
+    expect(emails(invitations)).toEqual(['zoe.again@example.com', 'yul.again@example.com', 'xan.again@example.com'])
+  })
+
   it('an invitation is refused for a member and while another is pending, whatever the case of the address', async () => {
     await person('bea')
     expect(await invite('BEA@example.com')).toMatchObject(refusal('already_member'))

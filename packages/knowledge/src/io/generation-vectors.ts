@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { ParleyError, Semaphore, TaskThread } from '@parley/kernel'
 import { type Database, documentsIn, packedFloats, type SearchedGeneration, vectorsAfter } from '@parley/store'
 import type { VectorHit } from '../vectors/vector-index.ts'
-import type { VectorDocument, VectorOutcome, VectorQuery, VectorTask } from '../vectors/vector-tasks.ts'
+import type { VectorDocument, VectorOutcome, VectorPlace, VectorQuery, VectorTask } from '../vectors/vector-tasks.ts'
 
 /** Documents that are read from the database at once. */
 const PER_PAGE = 200
@@ -18,10 +18,13 @@ interface LoadedGeneration {
   readonly turn: Semaphore
 }
 
+/** Chunks whose score is needed whether or not they are among the best. They may be known only while the vectors are searched. */
+export type AwaitedPlaces = Promise<readonly VectorPlace[]>
+
 /** What a query finds in the vectors of a generation. */
 export interface VectorMatches {
   readonly hits: readonly VectorHit[]
-  /** Of the places of the query, in their order; null: the chunk has no vector. */
+  /** Of the places, in their order; null: the chunk has no vector. */
   readonly scores: readonly (number | null)[]
 }
 
@@ -45,21 +48,28 @@ export class GenerationVectors {
     this.#thread = new TaskThread({ name: 'vectors', script, timeoutMs: TIMEOUT_MS, heapMiB: 512 })
   }
 
-  /** Rejects with the errors of the database, "thread_failed" (retryable) and "thread_closed". */
-  async search(scope: Scope, generation: SearchedGeneration, query: VectorQuery): Promise<VectorMatches> {
+  /** Rejects with the errors of the database and of `places`, "thread_failed" (retryable) and "thread_closed". */
+  async search(
+    scope: Scope,
+    generation: SearchedGeneration,
+    query: VectorQuery,
+    places: AwaitedPlaces,
+  ): Promise<VectorMatches> {
     const { generation_id: id, dimension } = generation
-    if (dimension === null) return { hits: [], scores: query.places.map(() => null) }
+    if (dimension === null) return { hits: [], scores: (await places).map(() => null) }
     try {
       for (let attempt = 0; attempt < 2; attempt++) {
         const known = this.#known(generation)
         // Searches of one generation wait until one of them has loaded it; those of others go on.
         if (!(await known.turn.run(() => this.#update(scope, generation, dimension, known)))) break
-        const outcome = await this.#run({ type: 'search', generation: id, ...query })
-        if (outcome.type === 'found') return outcome
+        const searched = await this.#run({ type: 'search', generation: id, ...query })
+        const rating = { type: 'rate', generation: id, query: query.query, places: await places } as const
+        const rated = searched.type === 'found' ? await this.#run(rating) : searched
+        if (searched.type === 'found' && rated.type === 'found') return { hits: searched.hits, scores: rated.scores }
         // Another generation took its memory.
         this.#loaded.delete(id)
       }
-      return await this.#scan(scope, generation, query)
+      return await this.#scan(scope, generation, query, await places)
     } catch (error) {
       // The next search starts a new thread, whose memory is empty.
       if (error instanceof ParleyError && error.code === 'thread_failed') this.#loaded.clear()
@@ -102,11 +112,16 @@ export class GenerationVectors {
   }
 
   /** Reads all vectors from the database, keeping the best only. */
-  async #scan(scope: Scope, generation: SearchedGeneration, query: VectorQuery): Promise<VectorMatches> {
+  async #scan(
+    scope: Scope,
+    generation: SearchedGeneration,
+    query: VectorQuery,
+    places: readonly VectorPlace[],
+  ): Promise<VectorMatches> {
     let hits: VectorHit[] = []
-    let scores: (number | null)[] = query.places.map(() => null)
+    let scores: (number | null)[] = places.map(() => null)
     for await (const { loaded } of this.#pages(scope, generation, '0')) {
-      const outcome = await this.#run({ type: 'scan', loaded, ...query })
+      const outcome = await this.#run({ type: 'scan', loaded, places, ...query })
       if (outcome.type !== 'found') continue
       hits = [...hits, ...outcome.hits].sort((one, other) => other.score - one.score).slice(0, query.atMost)
       scores = scores.map((score, index) => score ?? outcome.scores[index] ?? null)

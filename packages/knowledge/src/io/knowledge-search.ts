@@ -59,18 +59,16 @@ export class KnowledgeSearch implements KnowledgeSource {
         'knowledge_no_generation',
         'no generation of documents is ready: POST /knowledge/reembed, and wait until GET /knowledge shows it ready',
       )
-    const [vector, byWords] = await Promise.all([
-      this.#embedded(scope, generation.model, query, signal),
-      chunksByWords(db, query, documentIds, PER_RANKING),
-    ])
+    // Words are searched while the query is embedded and the vectors are scanned.
+    const words = chunksByWords(db, query, documentIds, PER_RANKING)
+    words.catch(() => {})
+    const vector = await this.#embedded(scope, generation.model, query, signal)
     signal.throwIfAborted()
     const vectors = generation.in_table ? this.#inTable : this.#inMemory
-    const { hits, scores } = await vectors.search(scope, generation, {
-      query: vector,
-      atMost: PER_RANKING,
-      documents: documentIds,
-      places: byWords,
-    })
+    const nearest = { query: vector, atMost: PER_RANKING, documents: documentIds }
+    const { hits, scores } = await vectors.search(scope, generation, nearest, words)
+    const byWords = await words
+    signal.throwIfAborted()
     const score = new Map(hits.map(hit => [keyOf(hit), hit.score]))
     for (const [index, place] of byWords.entries()) {
       const known = scores[index] ?? null

@@ -1,7 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { chunksByVector, type Database, type SearchedGeneration } from '@parley/store'
 import type { VectorQuery } from '../vectors/vector-tasks.ts'
-import type { VectorMatches } from './generation-vectors.ts'
+import type { AwaitedPlaces, VectorMatches } from './generation-vectors.ts'
 
 /** Vectors of generations in a table of pgvector: the database compares them, and this process holds none. */
 export class TableVectors {
@@ -13,10 +13,17 @@ export class TableVectors {
     this.#exactUpTo = exactUpTo
   }
 
-  /** Rejects with the errors of the database. */
-  async search(scope: Scope, { generation_id }: SearchedGeneration, query: VectorQuery): Promise<VectorMatches> {
+  /** Rejects with the errors of the database and of `awaited`. */
+  async search(
+    scope: Scope,
+    { generation_id }: SearchedGeneration,
+    query: VectorQuery,
+    awaited: AwaitedPlaces,
+  ): Promise<VectorMatches> {
+    const places = await awaited
     const rated = await chunksByVector(this.#database.within(scope), generation_id, {
       ...query,
+      places,
       exactUpTo: this.#exactUpTo,
     })
     const keyOf = (place: { document_id: string; chunk_index: number }) => `${place.document_id}/${place.chunk_index}`
@@ -24,7 +31,7 @@ export class TableVectors {
     const nearest = new Map(rated.filter(chunk => chunk.nearest).map(chunk => [keyOf(chunk), chunk]))
     return {
       hits: [...nearest.values()].sort((one, other) => other.score - one.score).slice(0, query.atMost),
-      scores: query.places.map(place => scores.get(keyOf(place)) ?? null),
+      scores: places.map(place => scores.get(keyOf(place)) ?? null),
     }
   }
 }

@@ -10,9 +10,16 @@ export interface VectorQuery {
   readonly atMost: number
   /** Null: all documents. */
   readonly documents: readonly string[] | null
-  /** Chunks whose score is needed whether or not they are among the best. */
-  readonly places: readonly { readonly document_id: string; readonly chunk_index: number }[]
 }
+
+/** Where a vector is: the document and the number of the chunk in it. */
+export interface VectorPlace {
+  readonly document_id: string
+  readonly chunk_index: number
+}
+
+/** Chunks whose score is needed whether or not they are among the best. */
+type Places = readonly VectorPlace[]
 
 export type VectorTask =
   | {
@@ -24,12 +31,13 @@ export type VectorTask =
   /** Forgets all documents of the generation but these. */
   | { readonly type: 'retain'; readonly generation: string; readonly documents: readonly string[] }
   | ({ readonly type: 'search'; readonly generation: string } & VectorQuery)
-  /** Searches vectors that do not fit into the memory, a part at a time. */
-  | ({ readonly type: 'scan'; readonly loaded: readonly VectorDocument[] } & VectorQuery)
+  | { readonly type: 'rate'; readonly generation: string; readonly query: Float32Array; readonly places: Places }
+  /** Searches vectors that do not fit into the memory, and rates those of the places, a part at a time. */
+  | ({ readonly type: 'scan'; readonly loaded: readonly VectorDocument[]; readonly places: Places } & VectorQuery)
 
 export type VectorOutcome =
   | { readonly type: 'done' }
-  /** Hits, and the scores of the places in their order; null: the vector is not there. */
+  /** Hits of a search, and scores of places in their order; null: the vector is not there. */
   | { readonly type: 'found'; readonly hits: readonly VectorHit[]; readonly scores: readonly (number | null)[] }
   /** The generation is not in memory, or not any more. */
   | { readonly type: 'missing' }
@@ -60,12 +68,17 @@ export class VectorTasks {
       }
       case 'search': {
         const index = this.#used(task.generation)
-        return index === undefined ? { type: 'missing' } : found(index, task)
+        return index === undefined ? { type: 'missing' } : found(index, task, [])
+      }
+      case 'rate': {
+        const index = this.#used(task.generation)
+        if (index === undefined) return { type: 'missing' }
+        return { type: 'found', hits: [], scores: scoresOf(index, task.query, task.places) }
       }
       case 'scan': {
         const index = new VectorIndex(task.query.length)
         for (const { document_id, vectors } of task.loaded) index.add(document_id, vectors)
-        return found(index, task)
+        return found(index, task, task.places)
       }
     }
   }
@@ -106,11 +119,16 @@ export class VectorTasks {
   }
 }
 
-function found(index: VectorIndex, { query, atMost, documents, places }: VectorQuery): VectorOutcome {
-  if (query.length !== index.dimension) return { type: 'found', hits: [], scores: places.map(() => null) }
+function found(index: VectorIndex, { query, atMost, documents }: VectorQuery, places: Places): VectorOutcome {
+  const isOfIndex = query.length === index.dimension
   return {
     type: 'found',
-    hits: index.search(query, atMost, documents === null ? null : new Set(documents)),
-    scores: places.map(place => index.scoreOf(query, place.document_id, place.chunk_index)),
+    hits: isOfIndex ? index.search(query, atMost, documents === null ? null : new Set(documents)) : [],
+    scores: scoresOf(index, query, places),
   }
+}
+
+function scoresOf(index: VectorIndex, query: Float32Array, places: Places): (number | null)[] {
+  if (query.length !== index.dimension) return places.map(() => null)
+  return places.map(place => index.scoreOf(query, place.document_id, place.chunk_index))
 }

@@ -28,7 +28,7 @@ const INVITATION_COLUMNS = [
   'expires_at',
 ] as const
 
-/** Lists the pending invitations, oldest first. */
+/** Lists the pending invitations, newest first. */
 export function listInvitations(db: Queries, scope: Scope): Promise<InvitationRow[]> {
   return db
     .selectFrom('invitations')
@@ -36,7 +36,7 @@ export function listInvitations(db: Queries, scope: Scope): Promise<InvitationRo
     .where('owner_id', '=', scope.owner_id)
     .where('accepted_at', 'is', null)
     .where('revoked_at', 'is', null)
-    .orderBy('created_at')
+    .orderBy('created_at', 'desc')
     .orderBy('invitation_id')
     .execute()
 }

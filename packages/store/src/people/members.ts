@@ -22,14 +22,14 @@ export async function takeTeamTurn(tx: Queries, scope: Scope): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`team/${scope.owner_id}`}, 0))`.execute(tx)
 }
 
-/** Lists the members, oldest first. */
+/** Lists the members, newest first. */
 export function listMembers(db: Queries, scope: Scope): Promise<MemberRow[]> {
   return db
     .selectFrom('members')
     .select(MEMBER_COLUMNS)
     .where('owner_id', '=', scope.owner_id)
     .where('removed_at', 'is', null)
-    .orderBy('created_at')
+    .orderBy('created_at', 'desc')
     .orderBy('user_id')
     .execute()
 }

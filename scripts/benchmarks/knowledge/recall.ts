@@ -44,12 +44,8 @@ export async function measureRecall(
     (await passagesAt(db, scope, places)).map(passage => passage.title)
   const one = async ({ kind, text, answeredBy }: Question): Promise<Found> => {
     const [vector] = await embedder.embed([text], never)
-    const byVectors = await vectors.search(scope, generation!, {
-      query: vector!,
-      atMost: AT,
-      documents: null,
-      places: [],
-    })
+    const nearest = { query: vector!, atMost: AT, documents: null }
+    const byVectors = await vectors.search(scope, generation!, nearest, Promise.resolve([]))
     const { items } = await search.search(scope, { query: text, topK: AT, minScore: 0, documentIds: null }, never)
     return {
       kind,

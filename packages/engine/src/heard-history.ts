@@ -12,7 +12,14 @@ export class HeardHistory {
   }
 
   write(samples: Int16Array): void {
-    for (const sample of samples) this.#ring[this.#written++ % this.#ring.length] = sample
+    const { length } = this.#ring
+    const at = this.#written % length
+    this.#written += samples.length
+    if (at + samples.length <= length) return this.#ring.set(samples, at)
+    const newest = samples.subarray(Math.max(0, samples.length - length))
+    const from = (this.#written - newest.length) % length
+    this.#ring.set(newest.subarray(0, length - from), from)
+    this.#ring.set(newest.subarray(length - from), 0)
   }
 
   /** A copy of the newest audio, at most `ms`, oldest sample first. */

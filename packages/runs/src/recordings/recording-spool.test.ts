@@ -175,6 +175,25 @@ describe('the recording of a call', () => {
     expect([state, framesOf(bytes!)]).toEqual(['ready', 26 * SECOND])
   })
 
+  it('a recording is looked at again only when a segment of ten seconds can be complete', async () => {
+    const { spool, time } = engineOn(test, home)
+    const call = await callOf(test)
+    const { path } = await spool.open(call)
+    const stateAfter = async (ms: number) => {
+      time.advance(ms)
+      const { state, names } = await storedRecording(test, home.blobs, call)
+      return { state, names }
+    }
+    await record(path, 0, SECOND / 2)
+    await expect.poll(() => stateAfter(1000)).toEqual({ state: 'recording', names: [] })
+    // Audio that no call has: its segment is complete ten seconds early.
+    await record(path, 0, 11 * SECOND)
+    for (let passed = 0; passed < 5000; passed += 1000)
+      expect(await stateAfter(1000)).toEqual({ state: 'recording', names: [] })
+    await expect.poll(() => stateAfter(1000)).toEqual({ state: 'recording', names: ['segment-000001.wav'] })
+    await spool.stop()
+  })
+
   it('a recording is uploaded although another one cannot be stored', async () => {
     const [stuck, call] = [await callOf(test), await callOf(test)]
     const blobs: Blobs = {

@@ -161,7 +161,11 @@ export class RecordingSpool {
   }
 
   /** Processes all recordings now instead of within a second; resolves when that is done. Never rejects. */
-  async poll(): Promise<void> {
+  poll(): Promise<void> {
+    return this.#round(recording => recording.advance())
+  }
+
+  async #round(advance: (recording: SpooledRecording) => Promise<void>): Promise<void> {
     try {
       await this.#scan()
     } catch (error) {
@@ -169,7 +173,7 @@ export class RecordingSpool {
     }
     await Promise.all(
       [...this.#recordings].map(async ([runId, recording]) => {
-        await recording.advance()
+        await advance(recording)
         if (recording.isDone) this.#forget(runId)
       }),
     )
@@ -276,7 +280,7 @@ export class RecordingSpool {
     const { time } = this.#options
     this.#timer = time.at(time.now() + LOOK_EVERY_MS, () => {
       // Not awaited, so that a recording that cannot be uploaded does not delay others.
-      void this.poll()
+      void this.#round(recording => recording.advanceIfDue())
       this.#schedule()
     })
   }

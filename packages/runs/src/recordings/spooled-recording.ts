@@ -31,6 +31,8 @@ const LEFT_PAUSE_MS: Ms = 2000
 const MEASURE_EVERY_MS: Ms = 30_000
 /** Bytes that contain the header of a segment. */
 const HEADER_BYTES = 256
+/** A segment is complete after 10 s of audio; it is looked for from a second earlier on. */
+const LOOK_AFTER_MS: Ms = 9000
 
 interface SpooledRecordingOptions {
   readonly database: Database
@@ -59,6 +61,8 @@ export class SpooledRecording {
   #work: Promise<void> | null = null
   #pauseMs: Ms = FIRST_PAUSE_MS
   #nextAt: Ms = Number.NEGATIVE_INFINITY
+  /** Before this no segment can be complete. */
+  #lookAt: Ms = Number.NEGATIVE_INFINITY
 
   constructor(options: SpooledRecordingOptions) {
     this.#options = options
@@ -92,7 +96,13 @@ export class SpooledRecording {
     const { directory, manifest } = this.#options
     this.#closed = { segments }
     this.#nextAt = Number.NEGATIVE_INFINITY
+    this.#lookAt = Number.NEGATIVE_INFINITY
     await directory.write({ ...manifest, closed: this.#closed })
+  }
+
+  /** As `advance`, once a segment can be complete: a recording of this process that has just begun one is not looked at. Never rejects. */
+  async advanceIfDue(): Promise<void> {
+    if (this.#work !== null || this.#options.time.now() >= this.#lookAt) await this.advance()
   }
 
   /** Uploads what can be uploaded now. Failures are retried with growing pauses. Never rejects. */
@@ -119,6 +129,7 @@ export class SpooledRecording {
       this.#pauseMs = FIRST_PAUSE_MS
     } catch (error) {
       this.#stores.failed(error)
+      this.#lookAt = Number.NEGATIVE_INFINITY
       this.#nextAt = time.now() + this.#pauseMs
       this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS)
       if (this.#closed !== null) await this.#await().catch(() => null)
@@ -200,7 +211,8 @@ export class SpooledRecording {
     const last = unfinished.at(-1)
     // Most rounds find no change and open no file.
     const isNews = !this.#hasBegun || complete.length > 0
-    const hasAudio = last !== undefined && isNews && (await this.#framesOf(last)) > 0
+    const audioMs = last !== undefined && isNews ? await this.#audioMsOf(last) : 0
+    const hasAudio = last !== undefined && audioMs > 0
     if (complete.length > 0 || hasAudio) await this.#begin()
     let hasAll = true
     for (const segment of [...complete, ...(isOver ? unfinished : [])])
@@ -209,6 +221,8 @@ export class SpooledRecording {
     // that the next one has audio.
     const begun = hasAudio ? last.number : (complete.at(-1)?.number ?? 0)
     for (const segment of isOver ? [] : complete) if (segment.number < begun) await this.#removePut(segment)
+    const canWait = hasAudio && hasAll && this.#hasBegun && this.#closed === null
+    this.#lookAt = canWait ? this.#options.time.now() + LOOK_AFTER_MS - audioMs : Number.NEGATIVE_INFINITY
     return hasAll
   }
 
@@ -241,11 +255,13 @@ export class SpooledRecording {
     return true
   }
 
-  async #framesOf(segment: SpooledSegment): Promise<number> {
+  async #audioMsOf(segment: SpooledSegment): Promise<Ms> {
     const head = await this.#options.directory.read(segment, HEADER_BYTES)
     const layout = head === null ? null : readWavLayout(head)
     // Only the audio that the header counts: the writer updates the header after it has finished the previous segment.
-    return layout === null ? 0 : new DataView(layout.header.buffer).getUint32(layout.header.length - 4, true)
+    if (layout === null) return 0
+    const bytes = new DataView(layout.header.buffer).getUint32(layout.header.length - 4, true)
+    return (1000 * bytes) / (layout.frameBytes * layout.framesPerSecond)
   }
 
   async #begin(): Promise<void> {

@@ -1,3 +1,4 @@
+import { ABORTED } from './aborted.ts'
 import type { Time, Timer } from './time.ts'
 import type { Ms } from './units.ts'
 
@@ -87,8 +88,8 @@ class Race<Item> {
       if (this.#running === 0) this.#result.reject(error)
       return false
     }
-    if (this.#options.signal.aborted) controller.abort()
-    else this.#options.signal.addEventListener('abort', () => controller.abort(), { once: true })
+    if (this.#options.signal.aborted) controller.abort(ABORTED)
+    else this.#options.signal.addEventListener('abort', () => controller.abort(ABORTED), { once: true })
     this.#attempts.push(attempt)
     this.#running++
     if (cause !== null) this.#options.onHedge?.(number, cause)
@@ -125,7 +126,7 @@ class Race<Item> {
 }
 
 function stop(controller: AbortController, iterator: AsyncIterator<unknown>): void {
-  controller.abort()
+  controller.abort(ABORTED)
   try {
     iterator.return?.()?.then(undefined, () => {})
   } catch {

@@ -1,3 +1,4 @@
+export { ABORTED } from './aborted.ts'
 export {
   type AudioFormat,
   FRAME_MS,

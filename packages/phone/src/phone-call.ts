@@ -15,8 +15,8 @@ import { type Resemblance, resemblance } from './resemblance.ts'
 import { Waits } from './waits.ts'
 
 const DRAIN_EVERY_MS = 100
-/** Interval at which audio is read while a recogniser listens or a wait is pending. */
-const BUSY_DRAIN_EVERY_MS = 20
+/** Default interval at which audio is read while a recogniser listens or a wait is pending. */
+const BUSY_DRAIN_EVERY_MS: Ms = 20
 const MAX_EVENTS = 20_000
 const DEFAULT_WAIT_MS: Ms = 30_000
 
@@ -29,6 +29,8 @@ interface Spoken {
 export interface PhoneCallOptions {
   /** How much of the newest received audio is stored; default 20 minutes. */
   readonly memoryMs?: Ms | undefined
+  /** How often audio is read while a recogniser listens or a wait is pending; default 20 ms. */
+  readonly readEveryMs?: Ms | undefined
   /** Damage to the audio that this phone sends; default none. */
   readonly damage?: LineDamage | undefined
 }
@@ -50,14 +52,20 @@ export class PhoneCall {
   readonly #audio: CallAudio
   readonly #watchers = new Set<() => void>()
   readonly #listeners: ((audio: Int16Array, atSample: Samples) => void)[] = []
+  readonly #readEveryMs: Ms
   #drainTimer: Timer | undefined
   #voice: PhoneVoice | null = null
   #transcriber: CallTranscriber | null = null
   readonly #farVoice = new FarEndVoice()
 
-  constructor(leg: SipCallLeg, time: Time, { memoryMs = MEMORY_MS, damage }: PhoneCallOptions = {}) {
+  constructor(
+    leg: SipCallLeg,
+    time: Time,
+    { memoryMs = MEMORY_MS, readEveryMs = BUSY_DRAIN_EVERY_MS, damage }: PhoneCallOptions = {},
+  ) {
     this.leg = leg
     this.#time = time
+    this.#readEveryMs = readEveryMs
     this.#waits = new Waits(time)
     this.#heard = new HeardAudio(msToSamples(memoryMs, NARROWBAND))
     this.#audio = new CallAudio(leg, time, damage ?? null)
@@ -186,7 +194,7 @@ export class PhoneCall {
   }
 
   /**
-   * Calls `listener` when audio, words or an event arrived, and at the end of the call. Audio is read every 20 ms while somebody
+   * Calls `listener` when audio, words or an event arrived, and at the end of the call. Audio is read often while somebody
    * watches. Returns a function that removes the listener.
    */
   watch(listener: () => void): () => void {
@@ -287,7 +295,7 @@ export class PhoneCall {
 
   #drainLater(): void {
     const isBusy = this.#waits.any || this.#watchers.size > 0 || this.#transcriber !== null
-    const every = isBusy ? BUSY_DRAIN_EVERY_MS : DRAIN_EVERY_MS
+    const every = isBusy ? this.#readEveryMs : DRAIN_EVERY_MS
     this.#drainTimer = this.#time.at(this.#time.now() + every, () => {
       this.#drain()
       if (this.leg.state !== 'ended') this.#drainLater()

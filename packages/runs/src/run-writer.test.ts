@@ -112,7 +112,7 @@ describe('a SIP message of a run', () => {
     await pass(1000)
     expect(writes()).toBe(0)
     tell(1)
-    await pass(30)
+    await pass(110)
     expect(writes()).toBe(1)
   })
 

@@ -7,7 +7,7 @@ import { RunBacklog } from './run-backlog.ts'
 import { type RunBatch, type RunEnd, type RunEntry, writeBatch, writeEnd } from './run-entry.ts'
 
 /** An entry waits at most this long for others of its batch. */
-const GATHER_MS: Ms = 20
+const GATHER_MS: Ms = 100
 /** A SIP message waits this long for other entries, so that a call does not cost a transaction for each message. */
 const GATHER_SIP_MS: Ms = 2000
 const FIRST_PAUSE_MS: Ms = 250

@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import { ABORTED, type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
 import { type GenerationEvent, type GenerationRequest, type LanguageModel, retryAfterMs } from '@parley/providers'
 import { ConversationError } from '../errors.ts'
 
@@ -108,7 +108,7 @@ class AnswerReader {
   close(): void {
     this.#timer?.cancel()
     this.#options.signal.removeEventListener('abort', this.#onAbort)
-    this.#controller.abort()
+    this.#controller.abort(ABORTED)
     try {
       this.#iterator?.return?.()?.then(undefined, () => {})
     } catch {

@@ -43,8 +43,8 @@ export type ServiceFault =
   /** Accepts and never sends anything. */
   | { readonly type: 'mute' }
   /**
-   * Breaks the connection off, without a close frame, `afterMs` after the first message in either direction; 0: before any
-   * reply to it.
+   * Breaks the connection off, without a close frame, `afterMs` after the first message in either direction, of a voice after its first
+   * audio; 0: before any reply to the first message.
    */
   | { readonly type: 'break-off'; readonly afterMs: Ms }
   /** Sends an error in the vendor's own shape, and closes as the vendor does. */

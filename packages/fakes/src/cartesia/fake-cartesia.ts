@@ -147,7 +147,8 @@ class Session implements FakeSession {
   #piece(id: string, piece: Buffer, isLate: boolean, timestamps: WordTimestamps | null | undefined): void {
     if (isLate) this.#counts.lateMessages++
     const data = piece.toString('base64')
-    this.#connection.json({ type: 'chunk', data, done: false, status_code: 206, step_time: 1.5, context_id: id })
+    const chunk = { type: 'chunk', data, done: false, status_code: 206, step_time: 1.5, context_id: id }
+    this.#connection.sendAudio(JSON.stringify(chunk))
     // Times are sent after the audio that they describe.
     if (timestamps)
       this.#connection.json({

@@ -128,7 +128,7 @@ class Session implements FakeSession {
     this.#utterance = new FakeUtterance(wireAudio((speech ?? SILENCE).samples, encoding), this.#options, {
       onPiece: piece => {
         if (this.#clearing) this.#counts.lateMessages++
-        this.#connection.send(piece)
+        this.#connection.sendAudio(piece)
       },
       onEnd: () => this.#ended(),
     })

@@ -152,7 +152,8 @@ class Session implements FakeSession {
     // Audio comes before and after words; at times a message has no alignment, or the normalized one alone.
     const alignmentFields =
       index % 3 === 2 ? { alignment: null, normalizedAlignment: alignment } : { alignment, normalizedAlignment: null }
-    this.#connection.json({ audio: piece.toString('base64'), isFinal: null, ...alignmentFields, contextId: id })
+    const message = { audio: piece.toString('base64'), isFinal: null, ...alignmentFields, contextId: id }
+    this.#connection.sendAudio(JSON.stringify(message))
   }
 
   #final(id: string): void {

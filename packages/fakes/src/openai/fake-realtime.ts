@@ -74,6 +74,7 @@ export class FakeRealtime extends SocketService {
         faultBehaviour: {
           garbage: ['no json', '[]', 'null', '{"type":7}', '{"type":"response.created"}', '{"type":"error"}'],
           garbageAtOnce: true,
+          countsFromAudio: false,
           ignoresInputWhenSilent: true,
         },
         handle: connection => new Session(connection, options, this),

@@ -55,6 +55,7 @@ const FAULT_BEHAVIOUR: FaultBehaviour = {
     Buffer.from([0, 1, 2, 255]),
   ],
   garbageAtOnce: true,
+  countsFromAudio: false,
   ignoresInputWhenSilent: true,
 }
 

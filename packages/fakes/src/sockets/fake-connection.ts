@@ -21,6 +21,8 @@ export interface FaultBehaviour {
   readonly garbage: readonly (string | Buffer)[]
   /** The garbage is sent as soon as the connection is open; false: with the first message in either direction. */
   readonly garbageAtOnce: boolean
+  /** `afterMs` of a fault counts from the first audio that is sent, however long that takes; false: from the first message in either direction. */
+  readonly countsFromAudio: boolean
   /** A connection that is "mute" or "stalled" ignores what the client sends. */
   readonly ignoresInputWhenSilent: boolean
 }
@@ -92,6 +94,12 @@ export class FakeConnection {
     this.send(JSON.stringify(message))
   }
 
+  /** Sends a message that carries audio. */
+  sendAudio(data: string | Uint8Array): void {
+    this.send(data)
+    this.#countDown()
+  }
+
   /** Runs `act` after `ms`, unless the connection closes before. */
   after(ms: Ms, act: () => void): Timer {
     const timer = this.time.at(this.time.now() + ms, () => {
@@ -138,11 +146,22 @@ export class FakeConnection {
   /** Runs with the first message in either direction. */
   #begin(): void {
     const fault = this.#fault
-    this.#fault = null
-    if (fault?.type === 'garble') for (const piece of this.#faultBehaviour.garbage) this.#socket.send(piece, () => {})
-    if (fault === null || !('afterMs' in fault)) return
     // Not by a timer, which could fire after the reply was sent.
-    if (fault.type === 'break-off' && fault.afterMs === 0) return this.breakOff()
+    const breaksAtOnce = fault?.type === 'break-off' && fault.afterMs === 0
+    if (fault !== null && 'afterMs' in fault && !breaksAtOnce) {
+      if (!this.#faultBehaviour.countsFromAudio) this.#countDown()
+      return
+    }
+    this.#fault = null
+    if (breaksAtOnce) return this.breakOff()
+    if (fault?.type === 'garble') for (const piece of this.#faultBehaviour.garbage) this.#socket.send(piece, () => {})
+  }
+
+  /** Begins the time of a fault that has one. */
+  #countDown(): void {
+    const fault = this.#fault
+    if (fault === null || !('afterMs' in fault)) return
+    this.#fault = null
     this.after(fault.afterMs, () => {
       if (fault.type === 'break-off') this.breakOff()
       else if (fault.type === 'error') this.#handler.fail()

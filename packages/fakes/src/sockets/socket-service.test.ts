@@ -11,10 +11,11 @@ const IDLE_MS = 1000
 const FAULT_BEHAVIOUR: FaultBehaviour = {
   garbage: ['?', Buffer.from([1])],
   garbageAtOnce: false,
+  countsFromAudio: false,
   ignoresInputWhenSilent: false,
 }
 
-/** Says every text again. */
+/** Says every text again, and everything binary as audio. */
 class Echo extends SocketService {
   readonly heard: string[]
 
@@ -33,7 +34,7 @@ class Echo extends SocketService {
           line.resetIdleTimer(IDLE_MS)
           line.send(text)
         },
-        onBinary: () => {},
+        onBinary: bytes => line.sendAudio(bytes),
         onClose: () => heard.push('closed'),
         onIdle: () => line.close(1000, 'idle'),
         fail: () => line.close(1011, 'failed'),
@@ -130,6 +131,23 @@ it.each<[ServiceFault['type'], number]>([
   time.advance(1)
   expect(await closed).toBe(code)
   await expect.poll(() => echo.heard).toEqual(['one', 'two', 'closed'])
+})
+
+it('where faults count from audio, a fault happens its delay after the first audio, however long ago the first message was', async () => {
+  const time = new VirtualTime()
+  const faultBehaviour = { ...FAULT_BEHAVIOUR, countsFromAudio: true }
+  const echo = await openEcho({ time, faultBehaviour, faults: [{ type: 'break-off', afterMs: 500 }] })
+  const { socket, received, closed } = await call(echo)
+  socket.send('one')
+  await expect.poll(() => received).toEqual(['one'])
+  time.advance(450)
+  socket.send(Buffer.from([1]))
+  await expect.poll(() => received).toEqual(['one', 'bytes'])
+  time.advance(499)
+  socket.send('two')
+  await expect.poll(() => received).toEqual(['one', 'bytes', 'two'])
+  time.advance(1)
+  expect(await closed).toBe(1006)
 })
 
 it('a "break-off" after 0 ms happens before any reply, however late timers fire', async () => {

@@ -25,6 +25,7 @@ const FAULT_BEHAVIOUR: FaultBehaviour = {
     Buffer.alloc(0),
   ],
   garbageAtOnce: false,
+  countsFromAudio: true,
   ignoresInputWhenSilent: false,
 }
 

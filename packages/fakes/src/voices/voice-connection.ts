@@ -46,6 +46,11 @@ export class VoiceConnection implements ConnectionHandler {
     this.#connection.json(message)
   }
 
+  /** Sends a message that carries audio. */
+  sendAudio(data: string | Buffer): void {
+    this.#connection.sendAudio(data)
+  }
+
   /** Sends the error and closes the connection, unless a fault has stopped all sending. */
   end({ message, code, reason }: FakeError): void {
     if (this.#connection.isSilent) return

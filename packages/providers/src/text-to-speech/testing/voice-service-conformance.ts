@@ -7,6 +7,8 @@ import { expectSame, type MakeVoice, Utterance, until, VoiceHarness, type VoiceU
 const API_KEY = 'secret-key-of-the-test'
 const SHORT = 'One, two, three.'
 const WORDS = "We ordered 12 chairs – it's true – but only 11 arrived!"
+/** Its first audio comes later than a fault 60 ms after the request would, as on a busy machine; its whole audio takes longer than 60 ms. */
+const LATE_AND_PACED = { delays: { firstMs: 100 }, pace: 20, pieceBytes: 321 }
 const LONG = 'The garden is behind the house, and nobody has been there since the summer. '.repeat(3).trim()
 
 /** What every voice of a service must do when its service is slow, faulty or refuses requests. */
@@ -138,7 +140,7 @@ function timeouts(openHarness: MakeHarness): void {
   it('an utterance that stalls delivers the received audio and then fails', async () => {
     const faults: ServiceFault[] = [{ type: 'stall', afterMs: 60 }]
     const budgets = { firstAudioMs: 5000, idleMs: 200 }
-    const { say } = await openHarness({ faults, pace: 20, pieceBytes: 321 }, { budgets })
+    const { say } = await openHarness({ faults, ...LATE_AND_PACED }, { budgets })
     const utterance = say(LONG)
     expect(await utterance.ended).toMatchObject({ code: 'voice_failed', retryable: true })
     expect(utterance.samples.length).toBeGreaterThan(0)
@@ -150,7 +152,7 @@ function breaks(tested: VoiceUnderTest, openHarness: MakeHarness, alone: Alone):
     ['breaks off', { type: 'break-off', afterMs: 60 }],
     ['sends an error', { type: 'error', afterMs: 60 }],
   ])('a service that %s in the middle leaves the received audio and a retryable error', async (_name, faults) => {
-    const { say } = await openHarness({ faults: [faults], pace: 20, pieceBytes: 321 })
+    const { say } = await openHarness({ faults: [faults], ...LATE_AND_PACED })
     const whole = await alone(LONG)
     const utterance = say(LONG)
     expect(await utterance.ended).toMatchObject({ name: 'ParleyError', retryable: true })

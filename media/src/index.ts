@@ -30,6 +30,7 @@ export {
   refuseOffer,
   withdrawOffer,
 } from './sdp/offer-answer.ts'
+export { packSourceRules, type SourceRule, type SourceRules } from './session/followed-sources.ts'
 export { InlineMediaPlane } from './session/inline-media-plane.ts'
 export type {
   DigitSource,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
+import { packSourceRules } from './followed-sources.ts'
 import { VirtualCall } from './testing/virtual-call.ts'
 
 describe('statistics of a call', () => {
@@ -82,7 +83,7 @@ describe('where RTCP goes', () => {
       if (from.ipv4 === parseIpv4('192.0.2.2')) sent.set(to, (sent.get(to) ?? 0) + 1)
     }
     const peer = { ipv4: parseIpv4('192.0.2.1')!, prefixBits: 32 }
-    const sourceRules = [{ ...peer, ports: { from: port + 1, to: port + 1 }, isFollowed: false }]
+    const sourceRules = packSourceRules([{ ...peer, ports: { from: port + 1, to: port + 1 }, isFollowed: false }])
     call.apply({ b: { remoteRtcp: null, sourceRules } })
     call.run(30_000)
     expect([...sent.keys()]).toEqual([port])

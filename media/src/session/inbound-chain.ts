@@ -114,7 +114,7 @@ export class InboundChain {
 
   /** Applies new parameters; returns whether the peer's key changed. */
   apply(nowMs: Ms, parameters: AppliedParameters): boolean {
-    const { remote, srtp, remoteReachable: reachable = true, learnFrom = [], sourceRules = [] } = parameters
+    const { remote, srtp, remoteReachable: reachable = true, learnFrom = [], sourceRules = null } = parameters
     const keyChanged = this.keys.apply(nowMs, srtp?.receive ?? null)
     const ipv4 = remote === null ? 0 : (parseIpv4(remote.address) ?? 0)
     const port = remote === null || ipv4 === 0 ? 0 : remote.port

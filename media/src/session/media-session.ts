@@ -2,7 +2,7 @@ import type { AudioFormat, Ms, SampleRateHz, Samples } from '@parley/kernel'
 import type { CodecName } from '../codec/codecs.ts'
 import type { LowPassDesign } from '../dsp/windowed-sinc.ts'
 import type { Ipv4Network } from '../packet-io/ipv4.ts'
-import type { SourceRule } from './followed-sources.ts'
+import type { SourceRules } from './followed-sources.ts'
 
 export type MediaDirection = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
 
@@ -25,9 +25,9 @@ export interface MediaParameters {
   readonly learnFrom?: readonly Ipv4Network[]
   /**
    * Which sources may be sent to although `remote` and `remoteRtcp` name another place: the first rule that holds for a
-   * source decides, and a source without a rule is followed. Default: all are.
+   * source decides, and a source without a rule is followed. Made by `packSourceRules`. Default: all are.
    */
-  readonly sourceRules?: readonly SourceRule[]
+  readonly sourceRules?: SourceRules
   /** Whether packets are accepted from exactly `remote` alone, also the first; default false. For peers on this machine. */
   readonly exactSource?: boolean
   /** The peer's RTCP address (RFC 3605); default the port above `remote`. null: reports go nowhere else than over the RTP port. */

@@ -67,7 +67,7 @@ export class RtcpReports {
 
   /** Sets the peer's address from offer/answer. */
   apply(nowMs: Ms, parameters: AppliedParameters): void {
-    const { remote, remoteRtcp, rtcpMux = false, remoteReachable = true, sourceRules = [], srtp } = parameters
+    const { remote, remoteRtcp, rtcpMux = false, remoteReachable = true, sourceRules = null, srtp } = parameters
     const above = remote === null || remote.port === 0 ? null : { ...remote, port: remote.port + 1 }
     const rtcp = remoteRtcp === undefined ? above : remoteRtcp
     this.#secure = srtp !== null

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
+import { packSourceRules } from './followed-sources.ts'
 import { markedAudio } from './testing/marked-audio.ts'
 import { RawSource } from './testing/raw-source.ts'
 import { VirtualCall } from './testing/virtual-call.ts'
@@ -115,7 +116,7 @@ describe('verified packets from a source that nothing may be sent to', () => {
     call.apply({
       b: {
         remote: { address: '198.51.100.1', port: 4000 },
-        sourceRules: [{ ipv4: peer, prefixBits: 32, isFollowed: false }],
+        sourceRules: packSourceRules([{ ipv4: peer, prefixBits: 32, isFollowed: false }]),
       },
     })
     const destinations = new Set<number>()

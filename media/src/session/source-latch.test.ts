@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { packSourceRules } from './followed-sources.ts'
 import { SourceLatch } from './source-latch.ts'
 
 const PEER = 0xc0000201
@@ -124,7 +125,9 @@ it.each([true, false])(
     latch.announce(announced(4000, secure))
     expect(latch.port).toBe(4711)
     latch.hear(20, PEER, 4711, 7, 2, true)
-    const sourceRules = [{ ipv4: PEER, prefixBits: 32, ports: { from: 4711, to: 4711 }, isFollowed: false }]
+    const sourceRules = packSourceRules([
+      { ipv4: PEER, prefixBits: 32, ports: { from: 4711, to: 4711 }, isFollowed: false },
+    ])
     latch.announce({ ...announced(4000, secure), sourceRules })
     expect([latch.ipv4, latch.port]).toEqual([PEER, 4000])
     expect(latch.refused).toBe(1)
@@ -159,11 +162,11 @@ describe('source latch, a peer behind a NAT', () => {
 })
 
 describe('a source that nothing may be sent to', () => {
-  const sourceRules = [
+  const sourceRules = packSourceRules([
     { ipv4: 0xc0a8_0100, prefixBits: 28, isFollowed: true },
     { ipv4: 0xc0a8_0000, prefixBits: 16, isFollowed: false },
     { ipv4: PEER, prefixBits: 32, ports: { from: 30_000, to: 30_999 }, isFollowed: false },
-  ]
+  ])
 
   it('SRTP from there is heard and never answered, neither before another source nor after its silence; each source counts once', () => {
     const latch = new SourceLatch()

@@ -2,7 +2,7 @@ import type { Ms, Seq16 } from '@parley/kernel'
 import { type Ipv4Network, isInIpv4Networks } from '../packet-io/ipv4.ts'
 import { wordsClass } from '../page/words.ts'
 import { LOWEST_PEER_PORT } from '../ports/peer-ports.ts'
-import { FollowedSources, type SourceRule } from './followed-sources.ts'
+import { FollowedSources, type SourceRules } from './followed-sources.ts'
 
 /**
  * A secure peer that was silent this long at its old address may continue from a new one, because its NAT has dropped
@@ -29,7 +29,7 @@ interface AnnouncedSource {
   /** Networks besides the announced address from which a first packet is accepted, for a peer behind a NAT. */
   readonly learnFrom: readonly Ipv4Network[]
   /** Which sources besides the announced address may be sent to; default all. */
-  readonly sourceRules?: readonly SourceRule[]
+  readonly sourceRules?: SourceRules | null
 }
 
 export const LatchWords = wordsClass('ipv4', 'port', 'secure', 'latched', 'ssrc', 'lastMs', 'nextPackets')
@@ -91,7 +91,7 @@ export class SourceLatch {
     const before = this.#announced
     const same = this.#isLatched && ipv4 === before.ipv4 && port === before.port && secure === before.secure
     this.#announced = announced
-    this.#followed.apply(announced.sourceRules ?? [])
+    this.#followed.apply(announced.sourceRules ?? null)
     this.#state.secure = secure ? 1 : 0
     this.#state.latched = 0
     this.#state.nextPackets = 0

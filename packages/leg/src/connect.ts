@@ -198,9 +198,12 @@ function openMedia(
   })
 }
 
+/** One list, by which the rules of calls without networks are remembered. */
+const NO_NETWORKS: readonly IpNetwork[] = []
+
 function destinationsOf(
   { mediaDestinations }: LegContext,
-  { mediaSources = [] }: LegOptions,
+  { mediaSources = NO_NETWORKS }: LegOptions,
   signallingAddress: () => string | undefined,
 ): LegDestinations | undefined {
   return mediaDestinations && { ...mediaDestinations, sources: mediaSources, signallingAddress }

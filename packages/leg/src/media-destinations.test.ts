@@ -91,7 +91,7 @@ describe('RTCP without an address of its own goes to the port above RTP', () => 
 describe('sources that are answered though no description named them', () => {
   function follows(address: string, port = 20_000, of: MediaParameters = permitted('198.51.100.7')): boolean {
     const sources = new FollowedSources()
-    sources.apply(of.sourceRules ?? [])
+    sources.apply(of.sourceRules ?? null)
     return sources.allows(parseIpv4(address)!, port)
   }
 

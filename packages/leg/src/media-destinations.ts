@@ -1,4 +1,11 @@
-import { LOWEST_PEER_PORT, type MediaParameters } from '@parley/media'
+import { RecentMap } from '@parley/kernel'
+import {
+  LOWEST_PEER_PORT,
+  type MediaParameters,
+  packSourceRules,
+  type SourceRule,
+  type SourceRules,
+} from '@parley/media'
 import { type IpNetwork, isInNetworks, parseIpNetwork } from '@parley/sip'
 
 /** An address with its first and last port. */
@@ -91,34 +98,53 @@ function isReachable(
   return !isInNetworks(address, PRIVATE) || isInNetworks(address, localNetworks) || isInNetworks(address, sources)
 }
 
-type SourceRules = NonNullable<MediaParameters['sourceRules']>
+/** Signalling addresses of a trunk whose rules are remembered. */
+const REMEMBERED_PEERS = 256
+
+type RulesByPeer = RecentMap<string, SourceRules>
+
+/**
+ * By the list of own ports, which is one for all calls of an endpoint as its local networks are, and by the networks of the
+ * trunk. A call needs its rules at least twice, before and after its media are opened, and so does the next one of the trunk.
+ */
+const known = new WeakMap<LegDestinations['ownPorts'], WeakMap<LegDestinations['sources'], RulesByPeer>>()
 
 /** What holds for addresses in a description, for sources that no description named; a peer is heard at its signalling address as well. */
 function sourceRulesOf(destinations: LegDestinations): SourceRules {
-  return [...neverFollowed(destinations.ownPorts), ...followed(destinations), ...NOT_FOLLOWED_PRIVATE]
+  const { ownPorts, sources, signallingAddress } = destinations
+  const ofEndpoint = entryOf(known, ownPorts, () => new WeakMap<LegDestinations['sources'], RulesByPeer>())
+  const ofTrunk = entryOf(ofEndpoint, sources, () => new RecentMap<string, SourceRules>(REMEMBERED_PEERS))
+  return entryOf(ofTrunk, signallingAddress() ?? '', () =>
+    packSourceRules([...neverFollowed(ownPorts), ...followed(destinations), ...NOT_FOLLOWED_PRIVATE]),
+  )
+}
+
+function entryOf<Key, Value>(
+  map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  make: () => Value,
+): Value {
+  const found = map.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  map.set(key, made)
+  return made
 }
 
 const NOT_FOLLOWED_PRIVATE = rulesFor(PRIVATE, false)
 
-/** By the list of own ports, which is one for all calls of an endpoint. */
-const neverFollowedBy = new WeakMap<LegDestinations['ownPorts'], SourceRules>()
-
-function neverFollowed(ownPorts: LegDestinations['ownPorts']): SourceRules {
-  const known = neverFollowedBy.get(ownPorts)
-  if (known !== undefined) return known
+function neverFollowed(ownPorts: LegDestinations['ownPorts']): readonly SourceRule[] {
   const own = ownPorts.flatMap(({ address, ...ports }) =>
     rulesFor(networkOf(address), false).map(rule => ({ ...rule, ports })),
   )
-  const rules = [...rulesFor(LINK_LOCAL, false), ...own]
-  neverFollowedBy.set(ownPorts, rules)
-  return rules
+  return [...rulesFor(LINK_LOCAL, false), ...own]
 }
 
-function followed(destinations: LegDestinations): SourceRules {
+function followed(destinations: LegDestinations): readonly SourceRule[] {
   return rulesFor([...destinations.localNetworks, ...peerNetworks(destinations)], true)
 }
 
-function rulesFor(networks: readonly IpNetwork[], isFollowed: boolean): SourceRules {
+function rulesFor(networks: readonly IpNetwork[], isFollowed: boolean): readonly SourceRule[] {
   return ipv4Networks(networks).map(network => ({ ...network, isFollowed }))
 }
 

@@ -7,6 +7,7 @@ import { writeReceiverReport, writeSdesCname, writeSenderReport } from '../../rt
 import { writeRtpHeader } from '../../rtp/rtp-packet.ts'
 import { SrtpSender } from '../../srtp/srtp-sender.ts'
 import { keyAndSaltBytes, SRTP_SUITES } from '../../srtp/srtp-suite.ts'
+import { packSourceRules } from '../followed-sources.ts'
 import type { SrtpKey, SrtpSuite } from '../media-session.ts'
 import type { AppliedParameters } from '../session-protocol.ts'
 import type { ArrivingPacket, PathRig } from './path-rig.ts'
@@ -122,7 +123,7 @@ export class PathTrace {
 
   /** Nothing is sent from now on to sources in this network that no description named. */
   exclude(network: Ipv4Network): void {
-    this.#agree({ sourceRules: [{ ...network, isFollowed: false }] })
+    this.#agree({ sourceRules: packSourceRules([{ ...network, isFollowed: false }]) })
   }
 
   /** The peer's packets, RTP and RTCP, come from this address from now on. */

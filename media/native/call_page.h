@@ -23,7 +23,7 @@
 #define PARLEY_WATCHDOG(W) W(expecting) W(limitMs) W(sinceMs) W(silent)
 #define PARLEY_STREAM(W)                                                                                                   \
   W(position) W(silent) W(held) W(gapUntil) W(gapSilent) W(packetAt) W(packetLeft) W(packetBegun) W(lastPullMs)            \
-  W(stallOver) W(law) W(stalledSince) W(tooLate) W(early) W(concealedSamples)
+  W(stallOver) W(law) W(stalledSince) W(tooLate) W(early) W(concealedSamples) W(holdMs)
 #define PARLEY_CLOCK(W) W(anchored) W(clockRate) W(timestamp) W(position) W(lateSince) W(anchors) W(skewCorrection)
 #define PARLEY_SKEW(W) W(due) W(windowEnds) W(least)
 #define PARLEY_CONCEALMENT(W) \

@@ -79,6 +79,7 @@ inline uint32_t lowest32(double value) { return static_cast<uint32_t>(whole_of(v
 /** JavaScript's Math.round. */
 double rounded(double value);
 inline double ms_to_samples(double ms) { return rounded(ms * kSamplesPerMs); }
+inline double samples_to_ms(double samples) { return samples / kSamplesPerMs; }
 
 }  // namespace parley
 

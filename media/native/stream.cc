@@ -10,7 +10,10 @@
 namespace parley {
 namespace {
 
+/** Of sessions of 8 kHz, the least; `holdMs` of their streams is that or more. */
 constexpr double kHoldMs = 40;
+constexpr double kMostHoldMs = 120;
+constexpr double kShorterHoldMs = 1.0 / 64;
 constexpr double kStallMs = 60;
 constexpr double kStallGraceMs = 10;
 constexpr double kBridged = 160;
@@ -34,7 +37,7 @@ double overdue_at(const StreamWords& stream, double opened, double now) {
   const bool stalls = now - stream.lastPullMs > kStallMs;
   const double stalled_since = stalls ? stream.lastPullMs : stream.stalledSince;
   const double stall_over = stalls ? now + kStallGraceMs : stream.stallOver;
-  return ms_to_samples((now < stall_over ? stalled_since : now) - kHoldMs - opened);
+  return ms_to_samples((now < stall_over ? stalled_since : now) - stream.holdMs - opened);
 }
 
 void note_pull(StreamWords* stream, double now) {
@@ -90,6 +93,13 @@ double correct_skew(StreamPlan* plan, const AudioPacket& packet) {
   return step;
 }
 
+/** ReceiveStream.#adaptHold. */
+double adapted_hold(double hold, double late) {
+  const double late_ms = samples_to_ms(late);
+  if (late_ms <= hold) return hold - kShorterHoldMs > kHoldMs ? hold - kShorterHoldMs : kHoldMs;
+  return late_ms <= kMostHoldMs ? late_ms : hold;
+}
+
 /** SourceClock.admit. */
 void admit(const CallPage& page, const AudioPacket& packet, StreamPlan* plan) {
   ClockWords& clock = plan->clock;
@@ -101,7 +111,10 @@ void admit(const CallPage& page, const AudioPacket& packet, StreamPlan* plan) {
   if (plan->place + count <= filled_to) {
     if (std::isnan(clock.lateSince)) clock.lateSince = packet.arrived_at;
     plan->packet = StreamPlan::kTooLate;
-    if (packet.arrived_at - clock.lateSince < kLateRunMs) return;
+    if (packet.arrived_at - clock.lateSince < kLateRunMs) {
+      plan->hold = adapted_hold(page.stream.holdMs, arrival - plan->place);
+      return;
+    }
     plan->place = anchor(plan, packet.timestamp, arrival, filled_to);
   }
   if (plan->place - arrival > kMaxAhead) {
@@ -113,6 +126,7 @@ void admit(const CallPage& page, const AudioPacket& packet, StreamPlan* plan) {
   clock.lateSince = NAN;
   observe_skew(&plan->skew, arrival - plan->place, packet.arrived_at);
   if (plan->skew.due != 0) plan->place += correct_skew(plan, packet);
+  plan->hold = adapted_hold(page.stream.holdMs, arrival - plan->place);
   clock.timestamp = packet.timestamp;
   clock.position = plan->place;
 }
@@ -123,6 +137,7 @@ bool is_quiet_source(const StreamWords& stream) { return stream.silent != 0 || s
 void take_packet(CallPage* page, Concealment* concealment, const AudioPacket& packet, const StreamPlan& plan) {
   StreamWords& stream = page->stream;
   stream.gapUntil = stream.position;
+  stream.holdMs = plan.hold;
   if (plan.packet == StreamPlan::kTooLate) stream.tooLate++;
   if (plan.packet == StreamPlan::kTooEarly) stream.early++;
   if (plan.packet != StreamPlan::kPlaced) return;
@@ -173,6 +188,7 @@ bool plan_stream(const CallPage& page, double now_ms, const AudioPacket* packet,
   plan->skew = page.skew;
   plan->packet = StreamPlan::kNoPacket;
   plan->place = stream.position;
+  plan->hold = stream.holdMs;
   plan->overdue = overdue_at(stream, page.inbound.openedAtMs, now_ms);
   if (packet != nullptr) admit(page, *packet, plan);
   double missing = plan->overdue - stream.position;

@@ -24,6 +24,8 @@ struct StreamPlan {
   enum { kNoPacket, kPlaced, kTooLate, kTooEarly } packet;
   /** Of a packet that is placed. */
   double place;
+  /** Lateness up to which a packet counts from now on, ms. */
+  double hold;
   /** Position up to which the stream is filled, also where packets are missing. */
   double overdue;
 };

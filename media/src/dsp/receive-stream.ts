@@ -6,6 +6,7 @@ import {
   type RtpTicks,
   type Samples,
   type Seq16,
+  samplesToMs,
 } from '@parley/kernel'
 import { wordsClass } from '../page/words.ts'
 import { Concealment, type ConcealmentMemory } from './concealment.ts'
@@ -17,13 +18,15 @@ interface ReceiveStreamOptions {
   readonly openedAtMs: Ms
   /** Format of the audio that decoders produce and `pull` returns; default 8 kHz. RTP timestamps count at the clock rate of the decoder. */
   readonly format?: AudioFormat
-  /** Longest wait for a missing packet, and the lateness up to which a packet still counts; ms, default 40. */
+  /**
+   * Longest wait for a missing packet, and the lateness up to which a packet still counts, as long as none came later; ms, default 40.
+   */
   readonly holdMs?: Ms
   readonly memory?: StreamMemory | undefined
 }
 
 /**
- * `law`: of the decoder that was used last, see `PayloadDecoder`. The packet that follows a gap has `packetLeft` samples from
+ * `holdMs`: lateness up to which a packet counts at present. `law`: of the decoder that was used last, see `PayloadDecoder`. The packet that follows a gap has `packetLeft` samples from
  * `packetAt` on. `tooLate`: packets that were next in sequence, but whose place had been filled.
  */
 export const StreamWords = wordsClass(
@@ -42,6 +45,7 @@ export const StreamWords = wordsClass(
   'tooLate',
   'early',
   'concealedSamples',
+  'holdMs',
 )
 
 /** Where a stream keeps its state; default memory of its own. */
@@ -60,6 +64,11 @@ const MAX_AHEAD_ASKED_MS: Ms = 200
 /** After a longer pause between two pulls the thread was stalled: packets of that time are still to come. */
 const STALL_MS = 60
 const STALL_GRACE_MS = 10
+
+/** A stream waits for packets that come up to this late once one has. */
+const MOST_HOLD_MS: Ms = 120
+/** With each packet in time it waits less long: 20 ms less in 25 s. */
+const SHORTER_HOLD_MS: Ms = 1 / 64
 
 const NO_PAYLOAD = new Uint8Array(0)
 
@@ -91,6 +100,7 @@ export class ReceiveStream {
     this.#state.lastPullMs = options.openedAtMs
     this.#state.stallOver = Number.NEGATIVE_INFINITY
     this.#holdMs = options.holdMs ?? 40
+    this.#state.holdMs = this.#holdMs
     const format = options.format ?? NARROWBAND
     this.#format = format
     this.#bridged = msToSamples(BRIDGED_MS, format)
@@ -167,6 +177,7 @@ export class ReceiveStream {
   /** Changes the longest wait for a missing packet. */
   waitFor(holdMs: Ms): void {
     this.#holdMs = holdMs
+    this.#state.holdMs = holdMs
     this.#reorder.waitFor(holdMs)
   }
 
@@ -212,7 +223,7 @@ export class ReceiveStream {
       this.#state.stallOver = nowMs + STALL_GRACE_MS
     }
     this.#state.lastPullMs = Math.max(this.#state.lastPullMs, nowMs)
-    return (nowMs < this.#state.stallOver ? this.#state.stalledSince : nowMs) - this.#holdMs
+    return (nowMs < this.#state.stallOver ? this.#state.stalledSince : nowMs) - this.#state.holdMs
   }
 
   #fillGap(into: Int16Array, at: number, room: Samples): Samples {
@@ -255,6 +266,7 @@ export class ReceiveStream {
     if (restarted) {
       this.#clock.forget()
       this.#use(null)
+      this.#state.holdMs = this.#holdMs
     }
     if (decoder !== null) this.#clock.use(decoder.clockRate)
     const recovered = decoder === null || missing === 0 ? 0 : this.#recover(decoder)
@@ -267,9 +279,17 @@ export class ReceiveStream {
     const audio = decoder.samples
     const arrival = msToSamples(arrivedAt - this.#openedAtMs, this.#format)
     const place = this.#clock.admit(timestamp, audio, count, arrival, arrivedAt, this.#state.position)
+    if (place !== TOO_EARLY) this.#adaptHold(samplesToMs(arrival - this.#clock.place(timestamp), this.#format))
     if (place === TOO_LATE) this.#state.tooLate++
     else if (place === TOO_EARLY) this.#state.early++
     else this.#plan(place, audio, count, missing, recovered)
+  }
+
+  /** A packet came this late. One that came later than can be waited for says nothing about the next ones. */
+  #adaptHold(lateMs: Ms): void {
+    const { holdMs } = this.#state
+    if (lateMs <= holdMs) this.#state.holdMs = Math.max(this.#holdMs, holdMs - SHORTER_HOLD_MS)
+    else if (lateMs <= MOST_HOLD_MS) this.#state.holdMs = lateMs
   }
 
   /** Gaps are silent: the source sends nothing, or packets without audio, or is on hold. */

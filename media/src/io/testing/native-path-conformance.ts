@@ -101,6 +101,25 @@ const CALLS: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'a call whose packets come up to 100 ms late is byte for byte that of the portable path, most of it native and all but its beginning heard',
+    check: addon => {
+      for (let seed = 1; seed <= 3; seed++) {
+        let concealedAtFirst = 0
+        const rigs = play(addon, seed, 800, CLEAN, 'AES_CM_128_HMAC_SHA1_80', (step, { native }, trace) => {
+          if (step === 50) trace.delayPeer(100)
+          if (step === 250) concealedAtFirst = native.core.statistics().concealedSamples
+        })
+        assertMostlyNative(rigs, 0.2)
+        const { concealedSamples, packetsReceived } = rigs.native.core.statistics()
+        assert.ok(packetsReceived > 700)
+        assert.ok(
+          concealedSamples - concealedAtFirst < 800,
+          `${concealedSamples - concealedAtFirst} samples were concealed`,
+        )
+      }
+    },
+  },
+  {
     name: 'silence of a peer that has stopped sending is native, and byte for byte that of the portable path',
     check: addon => {
       const rigs = play(addon, 1, 600, CLEAN, 'AES_CM_128_HMAC_SHA1_80', (step, _rigs, trace) => {

@@ -59,6 +59,9 @@ export class PathTrace {
   #unread: ArrivingPacket[] = []
   /** Packets as they were sent, newest last, for replays. */
   readonly #sent: Uint8Array[] = []
+  /** Packets are delayed by up to this, and none overtakes another. */
+  #jitterMs = 0
+  #lastArrivalMs = 0
   /** Packets that the network delays. */
   #delayed: ArrivingPacket[] = []
 
@@ -129,6 +132,11 @@ export class PathTrace {
   /** The peer's packets, RTP and RTCP, come from this address from now on. */
   movePeer(ipv4: number): void {
     this.#ipv4 = ipv4
+  }
+
+  /** The network delays each packet of the peer by up to this from now on. */
+  delayPeer(upToMs: Ms): void {
+    this.#jitterMs = upToMs
   }
 
   /** The peer sends no audio in the next steps. */
@@ -254,7 +262,11 @@ export class PathTrace {
     const isRough = this.#roughness.network > 0
     const jitter = randomBelow(this.#random, 1000) / (isRough ? 200 : 1000)
     const drift = isRough ? this.#step * DRIFT_PER_STEP_MS : 0
-    return { at: at - STEP_MS + 2 + jitter + drift, bytes, ipv4: this.#ipv4, port: this.#port, isOnRtcpPort }
+    const delay = this.#jitterMs === 0 ? 0 : randomBelow(this.#random, 8 * this.#jitterMs) / 8
+    const arrival = at - STEP_MS + 2 + jitter + drift + delay
+    if (this.#jitterMs > 0) this.#lastArrivalMs = Math.max(arrival, this.#lastArrivalMs)
+    const inOrder = this.#jitterMs > 0 ? this.#lastArrivalMs : arrival
+    return { at: inOrder, bytes, ipv4: this.#ipv4, port: this.#port, isOnRtcpPort }
   }
 
   #audioPacket(): Uint8Array {
@@ -328,8 +340,9 @@ export class PathTrace {
         this.#delayed.push({ ...packet, at: packet.at + randomBelow(this.#random, 120) })
         continue
       }
-      arrived.push(packet)
-      if (this.#happens(share / 4)) arrived.push(packet)
+      const to = this.#jitterMs > 0 && packet.at > this.#nowMs ? this.#delayed : arrived
+      to.push(packet)
+      if (this.#happens(share / 4)) to.push(packet)
     }
     if (this.#happens(share / 2)) arrived.push(...this.#attack())
     return arrived.map(packet => ({ ...packet, at: Math.min(packet.at, this.#nowMs) }))

@@ -114,7 +114,7 @@ export interface MediaSessionOptions {
    */
   readonly silentRemoteAfterMs?: Ms
   /**
-   * How late a packet may come and still be heard, ms; default 40. Packets in time are heard at once; sound behind a lost one waits this
+   * How late a packet may come and still be heard as long as none came later, ms; default 40. Packets in time are heard at once; sound behind a lost one waits this
    * long. Only for formats other than 8 kHz, whose sessions a native path may take over with its own limit.
    */
   readonly holdMs?: Ms

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { TaskThread } from './task-thread.ts'
 
 interface Outcome {
@@ -6,9 +6,15 @@ interface Outcome {
   readonly threadId: number
 }
 
-function faultyThread(timeoutMs = 10_000): TaskThread<string, Outcome> {
+function faultyThread(timeoutMs = 10_000, idleMs?: number): TaskThread<string, Outcome> {
   const script = new URL('./fixtures/faulty-thread.mjs', import.meta.url)
-  const thread = new TaskThread<string, Outcome>({ name: 'faulty', script, timeoutMs, heapMiB: 32 })
+  const thread = new TaskThread<string, Outcome>({
+    name: 'faulty',
+    script,
+    timeoutMs,
+    heapMiB: 32,
+    ...(idleMs !== undefined && { idleMs }),
+  })
   onTestFinished(() => thread.close())
   return thread
 }
@@ -34,6 +40,21 @@ describe('a task thread', () => {
       expect(await thread.run('again', null)).toMatchObject({ task: 'again' })
     },
   )
+
+  it('a task thread that is idle ends, and the next task has another', async () => {
+    const thread = faultyThread(10_000, 5)
+    const { threadId } = await thread.run('a', null)
+    const options = { timeout: 10_000, interval: 50 }
+    await vi.waitFor(async () => expect((await thread.run('b', null)).threadId).not.toBe(threadId), options)
+  })
+
+  it('a task thread that is prepared runs the next task, and a task keeps it from ending', async () => {
+    const thread = faultyThread(10_000, 60_000)
+    thread.prepare()
+    const { threadId } = await thread.run('a', null)
+    thread.prepare()
+    expect((await thread.run('b', null)).threadId).toBe(threadId)
+  })
 
   it('a task thread that is closed fails its running task and refuses further tasks', async () => {
     const thread = faultyThread()

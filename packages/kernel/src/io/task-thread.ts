@@ -16,6 +16,8 @@ interface TaskThreadOptions {
   readonly heapMiB: number
   /** A task whose array buffers and other memory outside the heap exceed this ends the thread, in MiB. Default: no limit. */
   readonly externalMiB?: number
+  /** A thread without a task ends after this, and the next task starts another; default: it stays. */
+  readonly idleMs?: number
 }
 
 /** How often the memory of a running task is measured. */
@@ -30,6 +32,8 @@ export class TaskThread<Task, Outcome> {
   readonly #options: TaskThreadOptions
   #worker: Worker | null = null
   #closed = false
+  #isBusy = false
+  #idle: NodeJS.Timeout | undefined
 
   constructor(options: TaskThreadOptions) {
     this.#options = options
@@ -40,6 +44,8 @@ export class TaskThread<Task, Outcome> {
     const { name, timeoutMs } = this.#options
     if (this.#closed) return Promise.reject(new TaskThreadError('thread_closed', `The ${name} thread was closed.`))
     this.#worker ??= this.#start(data)
+    clearTimeout(this.#idle)
+    this.#isBusy = true
     const worker = this.#worker
     return new Promise((resolve, reject) => {
       const settle = () => {
@@ -49,6 +55,8 @@ export class TaskThread<Task, Outcome> {
         worker.off('error', onError)
         worker.off('exit', onExit)
         worker.unref()
+        this.#isBusy = false
+        this.#endWhenIdle()
       }
       const fail = (what: string) => {
         settle()
@@ -72,9 +80,17 @@ export class TaskThread<Task, Outcome> {
     })
   }
 
+  /** Starts the thread, or keeps it, for a task that is expected soon. */
+  prepare(data: unknown = null): void {
+    if (this.#closed) return
+    this.#worker ??= this.#start(data)
+    if (!this.#isBusy) this.#endWhenIdle()
+  }
+
   /** Also ends a running task. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true
+    clearTimeout(this.#idle)
     await this.#worker?.terminate()
   }
 
@@ -98,7 +114,7 @@ export class TaskThread<Task, Outcome> {
     const worker = new Worker(script, {
       name,
       workerData: data,
-      env: {},
+      env: compileCache(),
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMiB },
     })
@@ -109,8 +125,26 @@ export class TaskThread<Task, Outcome> {
     return worker
   }
 
+  #endWhenIdle(): void {
+    const { idleMs } = this.#options
+    clearTimeout(this.#idle)
+    if (idleMs === undefined || this.#closed) return
+    this.#idle = setTimeout(() => {
+      if (this.#worker !== null) this.#abandon(this.#worker)
+    }, idleMs).unref()
+  }
+
   #abandon(worker: Worker): void {
     if (this.#worker === worker) this.#worker = null
     void worker.terminate()
   }
+}
+
+/**
+ * Of the environment a thread gets only where compiled modules are kept: without it, it would load a compiler of its own to strip types,
+ * which takes 10 MB and 0.2 s.
+ */
+function compileCache(): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE } = process.env
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
 }

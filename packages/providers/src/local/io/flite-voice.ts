@@ -6,6 +6,7 @@ import { speakBySentence } from '../../text-to-speech/by-sentence.ts'
 import { checkSpeechRequest, reportSent } from '../../text-to-speech/request.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
 import { voiceSemaphore } from '../../text-to-speech/voice-semaphore.ts'
+import { VOICE_THREAD_IDLE_MS } from '../../text-to-speech/voice-thread.ts'
 import { plainEnglish } from '../plain-english.ts'
 import type { FliteOutcome, FliteTask } from './flite-worker.ts'
 
@@ -41,6 +42,7 @@ export class LocalFlite implements TextToSpeech {
       script: new URL('./flite-worker.ts', import.meta.url),
       timeoutMs: options.sentenceTimeoutMs ?? 10_000,
       heapMiB: 64,
+      idleMs: VOICE_THREAD_IDLE_MS,
     })
   }
 
@@ -62,6 +64,15 @@ export class LocalFlite implements TextToSpeech {
     const stretch = 1 / (request.speed ?? 1)
     const spoken = { ...request, text: plainEnglish(request.text) }
     yield* speakBySentence(spoken, signal, text => this.#inTurn({ text, voice, stretch }, signal))
+  }
+
+  /** Starts its thread; nothing is cached. */
+  warm(): void {
+    compiledFlite().then(
+      module => this.#thread.prepare({ module }),
+      // The sentence that needs it reports it.
+      () => {},
+    )
   }
 
   async close(): Promise<void> {

@@ -8,6 +8,7 @@ import { checkSpeechRequest, primaryTag, renderingKey, reportSent } from '../../
 import { sentences } from '../../text-to-speech/sentences.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
 import { voiceSemaphore } from '../../text-to-speech/voice-semaphore.ts'
+import { VOICE_THREAD_IDLE_MS } from '../../text-to-speech/voice-thread.ts'
 import type { Rendering } from '../rendering.ts'
 import type { RenderingTask } from './rendering-worker.ts'
 
@@ -54,6 +55,7 @@ export class TonesVoice implements TextToSpeech {
     // A machine that starts several platforms at once renders the first words for as long as this.
     timeoutMs: 30_000,
     heapMiB: 64,
+    idleMs: VOICE_THREAD_IDLE_MS,
   })
   readonly #closing = new AbortController()
 
@@ -97,6 +99,9 @@ export class TonesVoice implements TextToSpeech {
 
   /** Sentences are rendered one at a time and only while no call waits for one: a caller never waits behind them. */
   warm({ texts = [], ...request }: Parameters<NonNullable<TextToSpeech['warm']>>[0]): void {
+    if (this.#closing.signal.aborted) return
+    this.#thread.prepare()
+    this.#speakers[primaryTag(request.language)]?.voice.warm?.(request)
     for (const text of texts.slice(0, MAX_WARMED)) {
       for (const sentence of sentences(text, MAX_SENTENCE_CHARACTERS)) {
         if (this.#toWarm.size >= MAX_WARM_SENTENCES) break

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { isInstalled, OLDER_RELEASES, olderServer, provePostgres } from './postgres.ts'
 
-/** Migrations, row security, and admission: what differs between versions is in their SQL. */
+/** Migrations, row security, admission and the search of words: what differs between versions is in their SQL. */
 const SHORT = {
   paths: [
     'store/src/io/migrate.test.ts',
     'store/src/io/row-security.test.ts',
     'store/src/runs/admission.test.ts',
     'store/src/jobs/jobs.test.ts',
+    'store/src/knowledge/search.test.ts',
   ],
   // Each worker loads the modules anew, which takes as long as the tests of a file.
   workers: 1,
@@ -19,7 +20,7 @@ describe.each(OLDER_RELEASES)('Postgres %s', release => {
   const note = missing ? ` (skipped: Postgres ${release} is not installed: .ci/run installs it)` : ''
 
   it.skipIf(missing)(
-    `tables, row security, admission and jobs work on Postgres ${server.major}${note}`,
+    `tables, row security, admission, jobs and the search of words work on Postgres ${server.major}${note}`,
     { timeout: 300_000 },
     async () => {
       const lines: object[] = []

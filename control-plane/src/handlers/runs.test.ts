@@ -8,6 +8,7 @@ import {
   settleUpdate,
   storeSipMessages,
   takeMessage,
+  takeUpdates,
 } from '@parley/store'
 import { localBus } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -201,7 +202,7 @@ describe('PATCH /runs/{run_id}', () => {
       return [status, body.update.status, body.update.applied, body.update.reason]
     }
     expect(await receipt()).toEqual([202, 'acknowledged', false, null])
-    await within(tx => settleUpdate(tx, api.scope, owned, 1, { status: 'applying' }))
+    await within(tx => takeUpdates(tx, api.scope, owned))
     expect(await receipt()).toEqual([202, 'applying', false, null])
     await api.db.owner.query('update parley.run_updates set deadline = now() where run_id = $1', [run_id])
     await api.db.database.runs.expireUpdates(100)

@@ -65,6 +65,7 @@ describe('an assertion', () => {
       'path',
     ],
     ['where a step lands', { step: 1, node_ids: ['register/name'] }, { step: 1, node_ids: ['done'] }, 'turn_lands'],
+    ['that a step came, wherever it lands', { step: 2, node_ids: [] }, { step: 3, node_ids: [] }, 'turn_lands'],
     ['that a step came', { step: 2, node_ids: ['done'] }, { step: 3, node_ids: ['done'] }, 'turn_lands'],
     ['the last node', { node_ids: ['done'] }, { node_ids: ['book'] }, 'final_node'],
     ['a tool call', { action_id: 'book' }, { action_id: 'cancel' }, 'tool_called'],

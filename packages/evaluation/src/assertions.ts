@@ -34,7 +34,8 @@ function faultOf(assertion: Judged, record: TrialRecord): string | null {
     case 'turn_lands': {
       const node = record.landings.get(assertion.step)
       if (node === undefined) return `the caller did not reach step ${assertion.step}`
-      return unless(assertion.node_ids.includes(node), () => `step ${assertion.step} ended at ${node}`)
+      const { node_ids } = assertion
+      return unless(node_ids.length === 0 || node_ids.includes(node), () => `step ${assertion.step} ended at ${node}`)
     }
     case 'final_node': {
       const node = record.nodes.at(-1)?.node_id ?? 'no node'

@@ -179,7 +179,7 @@ it('a cancel and an update reach the run’s owner at once over the bus', async 
   const orders: RunCommand[] = []
   run.onCommand(order => {
     orders.push(order)
-    if (order.type === 'update') order.settle({ status: 'applied' })
+    if (order.type === 'update') void order.settle({ status: 'applied' })
   })
   run.note({ kind: 'state', state: 'running', phone_state: 'active' })
   const receipt = await test.database.transaction(scope, tx =>
@@ -201,7 +201,7 @@ it('a cancel and an update reach the run’s owner at once over the bus', async 
 it('simultaneous updates are settled in order, and the newest value stays', async () => {
   const run = await held()
   run.onCommand(order => {
-    if (order.type === 'update') order.settle({ status: 'applied' })
+    if (order.type === 'update') void order.settle({ status: 'applied' })
   })
   run.note({ kind: 'state', state: 'running', phone_state: 'active' })
   const updates = Array.from({ length: 8 }, (_, index) => index + 1)
@@ -223,7 +223,7 @@ it('simultaneous updates are settled in order, and the newest value stays', asyn
   expect((await readRun(test.database.within(scope), scope, run.runId))?.dynamic_variables).toMatchObject({ tier: '8' })
 })
 
-it('an update whose deadline passed stands in the timeline once, even when it is settled late', async () => {
+it('an update that its owner has is applying; one whose deadline passed stands in the timeline once, even when it is settled late', async () => {
   const run = await held()
   let settle: ((outcome: UpdateOutcome) => void) | null = null
   run.onCommand(order => {
@@ -233,6 +233,7 @@ it('an update whose deadline passed stands in the timeline once, even when it is
   await test.database.transaction(scope, tx => storeUpdate(tx, scope, run.runId, { metadata: { tier: 'gold' } }))
   bus.publish('run_orders', run.runId)
   await eventually(() => expect(settle).not.toBeNull())
+  expect(await readUpdate(test.database.within(scope), scope, run.runId, 1)).toMatchObject({ status: 'applying' })
   await test.owner.query('update parley.run_updates set deadline = now() where run_id = $1', [run.runId])
   await test.database.runs.expireUpdates(100)
   bus.publish('run_orders', run.runId)

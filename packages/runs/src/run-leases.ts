@@ -6,7 +6,6 @@ import {
   type Database,
   type DueWork,
   type PendingUpdate,
-  pendingUpdates,
   type RenewedRun,
   RUN_LEASE_MS,
   type RunOwner,
@@ -16,6 +15,7 @@ import {
   type Sealer,
   StoreError,
   settleUpdate,
+  takeUpdates,
 } from '@parley/store'
 import type { RunJournals } from './journal/run-journals.ts'
 import { OwnedRun } from './owned-run.ts'
@@ -245,7 +245,8 @@ export class RunLeases {
     const { database } = this.#options
     const { run } = entry
     try {
-      for (const update of await pendingUpdates(database.within(run.scope), run.scope, run.runId)) {
+      const taken = await database.transaction(run.scope, tx => takeUpdates(tx, run.scope, run.owned))
+      for (const update of taken) {
         if (update.revision <= entry.lastDelivered) continue
         entry.lastDelivered = update.revision
         entry.open.add(update.revision)

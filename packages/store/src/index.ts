@@ -316,11 +316,11 @@ export { readTranscript, type TranscriptRow, writeCheckpoint } from './runs/tran
 export { type CallSlot, takeCallSlot } from './runs/trunk-rate.ts'
 export {
   type PendingUpdate,
-  pendingUpdates,
   type RunChange,
   readUpdate,
   settleUpdate,
   storeUpdate,
+  takeUpdates,
   type UpdateReceipt,
 } from './runs/updates.ts'
 export { summariseUsage, type UsageRow } from './runs/usage.ts'

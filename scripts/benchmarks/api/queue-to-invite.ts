@@ -1,8 +1,9 @@
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pollUntil } from '../../proofs/calls/poll-until.ts'
+import { quantile } from '../quantile.ts'
 import { type EventLoops, eventLoops } from './event-loops.ts'
-import { typicalAndSlow } from './figures.ts'
+import { round, typicalAndSlow } from './figures.ts'
 import { ask } from './load.ts'
 import { LINE, type QueueHarness, type QueueKind } from './queue-harness.ts'
 
@@ -30,13 +31,21 @@ export interface QueueRow {
   /** Of that, until an engine had the run. */
   readonly claimed_p50_ms: number
   readonly claimed_p99_ms: number
+  /** From the sending of `POST /runs` to the INVITE. */
+  readonly request_p50_ms: number
+  readonly request_p95_ms: number
   /** From the answer to `POST /runs` to the INVITE. */
   readonly after_answer_p50_ms: number
   readonly after_answer_p99_ms: number
   readonly event_loop: EventLoops
 }
 
-/** Unix ms, all of one machine's clock. */
+interface Ordered {
+  readonly askedAt: number
+  readonly answeredAt: number
+}
+
+/** Unix ms, all of one machine's clock, as in {@link Ordered}. */
 interface Times {
   readonly createdAt: number
   readonly claimedAt: number
@@ -49,49 +58,53 @@ export async function measureQueue(
 ): Promise<QueueRow> {
   await invited(harness, await ordered(harness, warmUpCalls, rate))
   await eventLoops(harness)
-  const answered = await ordered(harness, calls, rate)
-  const invites = await invited(harness, answered)
+  const orders = await ordered(harness, calls, rate)
+  const invites = await invited(harness, orders)
   const event_loop = await eventLoops(harness)
   const times = await timesOf(harness)
-  const took = (since: (to: string) => number) => typicalAndSlow([...invites].map(([to, at]) => at - since(to)))
+  const lasted = (since: (to: string) => number) => [...invites].map(([to, at]) => at - since(to))
+  const request = lasted(to => orders.get(to)!.askedAt)
   const claimed = typicalAndSlow([...invites.keys()].map(to => times.get(to)!.claimedAt - times.get(to)!.createdAt))
-  const afterAnswer = took(to => answered.get(to)!)
+  const afterAnswer = typicalAndSlow(lasted(to => orders.get(to)!.answeredAt))
   return {
     what: 'queue to INVITE',
     queue: harness.queue,
     calls,
     rate,
-    ...took(to => times.get(to)!.createdAt),
+    ...typicalAndSlow(lasted(to => times.get(to)!.createdAt)),
     claimed_p50_ms: claimed.p50_ms,
     claimed_p99_ms: claimed.p99_ms,
+    request_p50_ms: round(quantile(request, 0.5), 2),
+    request_p95_ms: round(quantile(request, 0.95), 2),
     after_answer_p50_ms: afterAnswer.p50_ms,
     after_answer_p99_ms: afterAnswer.p99_ms,
     event_loop,
   }
 }
 
-/** Time of the API's answer by called number, Unix ms. */
-async function ordered(harness: QueueHarness, count: number, rate: number): Promise<Map<string, number>> {
+/** When each call was requested and answered by the API, by called number. */
+async function ordered(harness: QueueHarness, count: number, rate: number): Promise<Map<string, Ordered>> {
   const { url, key } = harness.calls
   const agent = new Agent({ keepAlive: true, maxSockets: SOME_AT_ONCE })
-  const answered = new Map<string, number>()
+  const orders = new Map<string, Ordered>()
   const begun = performance.now()
   const one = async (index: number) => {
     await pause(Math.max(0, begun + (index * 1000) / rate - performance.now()))
     const order = harness.order()
+    const askedAt = wallNow()
     await ask(new URL(url), key, agent, order.ask)
-    answered.set(order.to, wallNow())
+    orders.set(order.to, { askedAt, answeredAt: wallNow() })
   }
   try {
     await Promise.all(Array.from({ length: count }, (_, index) => one(index)))
-    return answered
+    return orders
   } finally {
     agent.destroy()
   }
 }
 
 /** Time of the first INVITE at the carrier (challenged or not) by called number, Unix ms. */
-async function invited(harness: QueueHarness, requested: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+async function invited(harness: QueueHarness, requested: ReadonlyMap<string, Ordered>): Promise<Map<string, number>> {
   const carrier = harness.calls.carrier(LINE)
   const seen = await pollUntil(ALL_WITHIN_MS, async () => {
     const invites = carrier.rows().filter(({ kind, called }) => kind === 'invite' && requested.has(called))

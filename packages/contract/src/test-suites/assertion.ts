@@ -34,8 +34,8 @@ export const assertion = z
     }),
     of('node_not_visited', { node_ids: nodeIds(1, 20) }),
     of('path', { node_ids: nodeIds(1, 50), order: z.enum(['exact', 'subsequence']).default('subsequence') }),
-    /** The step of the script (from 1) ends at one of the nodes. */
-    of('turn_lands', { step: z.int().min(1).max(30), node_ids: nodeIds(1, 20) }),
+    /** The step of the script (from 1) ends at one of the nodes; without nodes: the caller reaches the step. */
+    of('turn_lands', { step: z.int().min(1).max(30), node_ids: nodeIds(0, 20) }),
     of('final_node', { node_ids: nodeIds(1, 20) }),
     of('tool_called', {
       action_id: actionRef,

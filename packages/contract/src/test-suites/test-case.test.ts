@@ -91,6 +91,11 @@ describe('a test case', () => {
       { type: 'tool_called', action_id: 'a', times: 0 },
     ],
     ['nodes', { type: 'final_node', node_ids: ['a/b'] }, { type: 'final_node', node_ids: [] }],
+    [
+      'a step without nodes',
+      { type: 'turn_lands', step: 30, node_ids: [] },
+      { type: 'turn_lands', step: 0, node_ids: [] },
+    ],
     ['a step', { type: 'turn_lands', step: 1, node_ids: ['a'] }, { type: 'turn_lands', step: 31, node_ids: ['a'] }],
     [
       'a percentile',

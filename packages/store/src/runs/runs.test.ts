@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { admitted, CHAT, CHAT_OVER, rowOf, talesOn, workspace } from './runs.fixture.ts'
 import { listRuns, type RunFilter, readRun } from './runs.ts'
-import { pendingUpdates, readUpdate, settleUpdate, storeUpdate } from './updates.ts'
+import { readUpdate, settleUpdate, storeUpdate, takeUpdates } from './updates.ts'
 
 let test: TestDatabase
 beforeAll(async () => {
@@ -35,12 +35,15 @@ describe('an update of a run', () => {
     const receipts = await Promise.all([1, 2, 3].map(() => within(tx => storeUpdate(tx, scope, run.run_id, change))))
     expect(receipts.map(receipt => receipt!.revision).toSorted()).toEqual([1, 2, 3])
     expect(await test.database.runs.renew('engine-1', [run])).toMatchObject([{ last_update: 3 }])
-    const pending = await pendingUpdates(test.database.within(scope), scope, run.run_id)
-    expect(pending).toMatchObject([{ revision: 1, change, status: 'acknowledged' }, { revision: 2 }, { revision: 3 }])
+    expect(await readUpdate(test.database.within(scope), scope, run.run_id, 1)).toMatchObject({
+      status: 'acknowledged',
+    })
+    const pending = await within(tx => takeUpdates(tx, scope, run))
+    expect(pending).toMatchObject([{ revision: 1, change, status: 'applying' }, { revision: 2 }, { revision: 3 }])
+    expect(await within(tx => takeUpdates(tx, scope, { ...run, fence: '0' }))).toEqual([])
     expect(Date.parse(pending[0]!.deadline) - Date.parse(pending[0]!.acknowledged_at)).toBe(10_000)
     const settle = (revision: number, outcome: Parameters<typeof settleUpdate>[4]) =>
       within(tx => settleUpdate(tx, scope, run, revision, outcome))
-    expect(await settle(1, { status: 'applying' })).toMatchObject({ status: 'applying', completed_at: null })
     expect(await settle(1, { status: 'applied' })).toMatchObject({ status: 'applied' })
     expect(await settle(1, { status: 'applied' })).toBeNull()
     expect((await rowOf(test, run.run_id)).dynamic_variables).toEqual({ name: 'Eve' })

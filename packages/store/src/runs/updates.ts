@@ -83,12 +83,15 @@ export async function storeUpdate(
   return settled
 }
 
-/** Updates that the owner has not settled, in order. */
-export async function pendingUpdates(db: Queries, scope: Scope, runId: string): Promise<PendingUpdate[]> {
+/** The updates that are not settled, in order, for their owner to apply. None if the run is lost. */
+export async function takeUpdates(tx: Queries, scope: Scope, owned: RunOwnership): Promise<PendingUpdate[]> {
   const { rows } = await sql<PendingUpdate>`
-    select ${RECEIPT}, u.change from parley.run_updates u
-    where u.tenant_id = ${scope.tenant_id}::uuid and u.run_id = ${runId}::uuid and u.completed_at is null
-    order by u.revision`.execute(db)
+    with held as ${heldRow(scope, owned)}, taken as (
+      update parley.run_updates u set status = 'applying'
+      from held where u.tenant_id = held.tenant_id and u.run_id = held.run_id and u.completed_at is null
+      returning ${RECEIPT}, u.change
+    )
+    select * from taken order by revision`.execute(tx)
   return rows
 }
 
@@ -113,7 +116,7 @@ export async function settleUpdate(
   scope: Scope,
   owned: RunOwnership,
   revision: number,
-  outcome: { readonly status: 'applying' | 'applied' } | { readonly status: 'rejected'; readonly reason: string },
+  outcome: { readonly status: 'applied' } | { readonly status: 'rejected'; readonly reason: string },
 ): Promise<UpdateReceipt | null> {
   const { rows } = await sql<{ change: RunChange }>`
     with held as ${heldRow(scope, owned)}
@@ -152,8 +155,7 @@ async function settle(
   reason: string | null,
 ): Promise<UpdateReceipt> {
   const { rows } = await sql<UpdateReceipt>`
-    update parley.run_updates u set status = ${status}::text, reason = ${reason}::text,
-      completed_at = case when ${status}::text <> 'applying' then parley.now_ms() end
+    update parley.run_updates u set status = ${status}::text, reason = ${reason}::text, completed_at = parley.now_ms()
     where u.tenant_id = ${scope.tenant_id}::uuid and u.run_id = ${runId}::uuid and u.revision = ${revision}::integer
     returning ${RECEIPT}`.execute(tx)
   return rows[0]!

@@ -86,6 +86,24 @@ describe('what answered is decided', () => {
     expect(second!.confidence).toBeGreaterThan(0.8)
   })
 
+  it.each<[string, string]>([
+    [
+      'screener',
+      "hello you've reached the call guard for Daniel please tell me who you are and what you'd like to discuss",
+    ],
+    ['screener', 'this call is being screened please say your first and last name'],
+    ['screener', 'the subscriber only wants calls from people they know please identify yourself'],
+    ['screener', "I'm Laura's virtual receptionist may I ask who's calling and what it's in reference to"],
+    ['voicemail', 'hi I am not around so say something nice after the bleep'],
+    ['voicemail', "this is Tom's mobile I'm probably on site talk to the machine"],
+    ['mailbox_unavailable', 'this user has no voice mailbox set up yet goodbye'],
+    ['ivr', 'thanks for contacting Orange Electric we are currently experiencing a higher number of calls'],
+    ['human', 'hello he is not in can I take a message'],
+    ['human', "yes this is she what's this about"],
+  ])('a rare wording of the class %s is found: "%s"', (name, says) =>
+    expect(classesOf(detect([...later(says), { pauses: 3000 }])).at(-1)).toBe(name),
+  )
+
   it('Spanish mailboxes, menus and people are told apart', () => {
     const spanish = (says: string) => classesOf(detect(later(says), { languages: ['es'] }))
     expect(spanish('hola no puedo atender el teléfono deje su mensaje después del tono')).toEqual(['voicemail'])

@@ -1,6 +1,5 @@
 import type { Machine, Ms } from '@parley/kernel'
 import {
-  AFTER_HUMAN_SCORE,
   ANNOUNCED_BEEP_SILENCE_MS,
   ANSWER_SILENCE_MS,
   ANSWERED_GREETING_MS,
@@ -288,9 +287,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     if (proof === 'sit' || proof === 'fax-tone') return
     const isRevision = current !== null && isMachine(current)
     if (isRevision && !this.#revises(best, current)) return
-    const needed = current === 'human' ? AFTER_HUMAN_SCORE : DECISIVE_SCORE
     const score = best.score + best.recording
-    if (score + this.#lengthBonus(now) < needed || score - best.person < MARGIN_OVER_HUMAN) return
+    if (score + this.#lengthBonus(now) < DECISIVE_SCORE || score - best.person < MARGIN_OVER_HUMAN) return
     this.#decide(now, {
       class: best.class,
       confidence: best.score < CLASS_SCORE ? DOUBTFUL_CLASS : Math.min(0.99, 0.8 + 0.1 * best.score),

@@ -14,8 +14,6 @@ export const DOUBTFUL_CLASS = 0.6
 export const BEEP_SCORE = 1
 /** Score of a person's words from which on a machine of no known class is a screener. */
 export const ASKING_SCORE = 0.9
-/** Once a person was found, the words of a machine must be that much clearer. */
-export const AFTER_HUMAN_SCORE = 1.2
 
 /** A greeting of a person: at most this long, followed by this silence. */
 export const SHORT_GREETING_MS: Ms = 1700

@@ -95,7 +95,9 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.7 you're/you are speaking/talking
     0.5 on reception
     0.5 this is ~ speaking
-    0.8 who/what/how/which can/may/could/would you/i/we`,
+    0.8 who/what/how/which can/may/could/would you/i/we
+    0.6 call you/me later
+    0.8 who/what is/was it`,
   recording: `
     1.1 the person/party/caller/customer/subscriber/user/member you
     1.1 ^ the/this person/party/caller/customer/subscriber
@@ -250,7 +252,14 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.7 don't listen/check
     0.9 leave/drop/send/shoot/record + line/message/text/voicemail/details/note/word/words/number/name
     0.9 i'll/i/we'll/we will/shall/can/i'll + back/soon/possible
-    0.8 as soon/quickly as i/we/possible`,
+    0.8 as soon/quickly as i/we/possible
+    1.1 following/with the tone/beep/signal
+    0.6 after/at the bleep
+    0.6 not around/home/about
+    0.6 bleep
+    0.8 out of the/town/country
+    0.7 text/email/e-mail/whatsapp me
+    0.5 until monday/tuesday/wednesday/thursday/friday/tomorrow/next/the`,
   mailbox_unavailable: `
     1.6 mailbox is full
     1.6 mailbox ~ is full
@@ -283,7 +292,9 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.4 mailbox/inbox/voicemail/memory/box ~ full/space/room/activated/initialized/enabled/configured
     1.4 messages/message/voicemails can't/cannot/could/may be/not
     1.4 can't/cannot/not/unable/longer accept/accepting/take/receive/receiving/store (any) (new/more/further/additional) messages/voicemails/recordings
-    1.4 not/never/hasn't/isn't ~ set/been up/activated/initialized/configured`,
+    1.4 not/never/hasn't/isn't ~ set/been up/activated/initialized/configured
+    1.2 is/currently/now/completely full
+    1.4 no ~ mailbox/voicemail/voicebox ~ set`,
   ivr: `
     1.0 ^ this call is/may/will
     1.0 ^ calls are/may
@@ -420,7 +431,13 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 wait/waits/waiting/hold time/times/than
     0.6 to hear/report/pay/schedule/cancel/check/book
     0.9 experiencing/receiving/due ~ high/higher/long/longer/unusually
-    0.8 tell/say/describe us/me/briefly + call/calling/about/help/need`,
+    0.8 tell/say/describe us/me/briefly + call/calling/about/help/need
+    0.9 ^ thank you for your
+    0.9 ^ thanks for your
+    0.9 you are/you're (currently/now) (the) (caller) number/next/caller
+    0.9 the place/home/leader/leading/best/premier/trusted/nation's/world's/country's/number for/of/in/one/choice/provider/source
+    0.9 we/we'll/will record/monitor
+    0.3 ^ good day`,
   screener: `
     1.3 state your name
     1.3 say your name
@@ -545,7 +562,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 company are/do you
     0.6 has turned on
     0.8 smart call
-    1.2 name/yourself/who/company and/what/before ~ why/what/purpose/reason/regard/regarding/concerning/business/company/want/need/calling/matter/nature
+    1.2 name/yourself/who/company and/before ~ why/what/purpose/reason/regard/regarding/concerning/business/company/want/need/calling/matter/nature
     1.2 say/state/tell/give/provide/announce/introduce/identify/share ~ who/yourself/name ~ are/is/what/why/reason/purpose/about/calling/company/before
     1.0 after/at the tone/beep ~ say/state/give/announce/introduce/identify/tell ~ who/yourself/name
     1.0 i'll/i will/we'll/we will/they'll/and see/check/ask/find/try/announce/let if/out/whether/them/him/her/to/with/you
@@ -560,7 +577,11 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 can't/cannot/doesn't/does (not) see/recognize/recognise/know/identify who/your/this/the/caller/number/it
     0.9 digital/virtual/automated/automatic/ai/personal/smart assistant/receptionist/attendant/secretary/call
     0.8 who/what/why (is) (you) (you're) calling/this ~ and
-    1.0 need/want/like to know/have ~ who/name/what/why/purpose/reason`,
+    1.0 need/want/like to know/have ~ who/name/what/why/purpose/reason
+    1.2 say/state/tell/give/speak/record (us/me) your + name
+    1.2 is/are/being screened/filtered
+    1.2 privacy manager/guard/director/screening/screen
+    0.9 let them/him/her know`,
   announcement: `
     0.7 the network
     0.9 ^ attention

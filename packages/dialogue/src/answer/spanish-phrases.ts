@@ -67,7 +67,8 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 soy yo
     0.6 no puedo hablar
     0.5 ^ como/que/quien/es
-    0.4 habla`,
+    0.4 habla
+    0.9 llamo luego/despues`,
   recording: `
     1.1 la persona a/con la/el que/quien
     1.1 ^ la persona
@@ -189,7 +190,8 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 dejame/dejanos/deje/deja/dejeme/dejenos/grabe/graba/grabame/enviame/mandame/escribeme/escribe ~ mensaje/recado/nombre/numero/datos/texto/nota/whatsapp
     0.9 te/le/os/lo devuelvo/devolvere/devolveremos/llamo/llamare/llamaremos/contactare/respondere
     0.9 lo antes/pronto/mas pronto/antes posible
-    0.7 en cuanto/apenas pueda/podamos/vea/escuche/me`,
+    0.7 en cuanto/apenas pueda/podamos/vea/escuche/me
+    0.5 hasta el/la/lunes/manana/proximo`,
   mailbox_unavailable: `
     1.6 buzon ~ esta lleno
     1.6 esta lleno
@@ -316,7 +318,9 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.7 visitarnos/visite/consultar/consulte
     0.9 diganos/indiquenos/cuentenos/describa/diga brevemente/en/el/su/que
     0.8 teclee/digite/introduzca/ingrese/pulse/marque/oprima/presione su/el/la/uno/cero
-    0.8 mantengase/permanezca/siga/espere (a) (en) (la) espera/linea`,
+    0.8 mantengase/permanezca/siga/espere (a) (en) (la) espera/linea
+    0.9 ^ gracias por su/tu
+    0.9 ^ usted es/esta/se`,
   screener: `
     1.3 diga/di/indique/indica (su/tu) nombre
     1.3 grabe/graba (su/tu) nombre

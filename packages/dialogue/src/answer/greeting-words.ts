@@ -1,5 +1,6 @@
 import type { Ms } from '@parley/kernel'
 import type { SpokenWord } from '../protocol.ts'
+import { type PhraseIndex, phraseIndex } from './phrase-index.ts'
 import { normalisedSpeech, type PhrasePattern, type SpokenClass } from './phrase-patterns.ts'
 
 /** Longest greeting that is kept, in characters. */
@@ -13,7 +14,7 @@ export interface WordScore {
 
 /** What the far end has said since a moment, such as the answer, and how well it fits each class. */
 export class GreetingWords {
-  readonly #patterns: readonly PhrasePattern[]
+  readonly #patterns: PhraseIndex
   readonly #since: Ms
   #finals = ''
   #partial = ''
@@ -25,7 +26,7 @@ export class GreetingWords {
 
   /** `since`: words that ended before it are ignored, however late they come. Default: all words count. */
   constructor(patterns: readonly PhrasePattern[], since: Ms = Number.NEGATIVE_INFINITY) {
-    this.#patterns = patterns
+    this.#patterns = phraseIndex(patterns)
     this.#since = since
   }
 
@@ -64,8 +65,7 @@ export class GreetingWords {
   #scored(): WordScore[] {
     const text = normalisedSpeech(this.text)
     const found = new Map<SpokenClass, { score: number; phrases: string[] }>()
-    for (const { class: name, weight, phrase, expression } of this.#patterns) {
-      if (!expression.test(text)) continue
+    for (const { class: name, weight, phrase } of this.#patterns.in(text)) {
       const entry = found.get(name) ?? { score: 0, phrases: [] }
       entry.score += weight
       entry.phrases.push(phrase)

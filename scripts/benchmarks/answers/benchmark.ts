@@ -159,6 +159,8 @@ function report(rows: readonly ScoredCall[], { line }: BenchmarkOptions) {
     screener_recall: figures.screener_recall.share,
     verdict_p50_ms: figures.verdict_p50_ms,
     verdict_p95_ms: figures.verdict_p95_ms,
+    verdict_from_sound_p50_ms: figures.verdict_from_sound_p50_ms,
+    verdict_from_sound_p95_ms: figures.verdict_from_sound_p95_ms,
     added_p95_ms: figures.added_p95_ms,
   }
 }

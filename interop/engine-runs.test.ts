@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Scope } from '@parley/contract'
 import type { CallRecordEnd } from '@parley/engine'
 import { RunEngine } from '@parley/engine'
+import { ADMITS_WHEN_LATE } from '@parley/engine/testing'
 import { compile, type Draft } from '@parley/flow'
 import { systemRandom, systemTime } from '@parley/kernel'
 import { type CarrierLedgerEntry, FakeCarrier, LedgerQueries, type NumberRuleInput } from '@parley/loadtest'
@@ -193,6 +194,7 @@ async function start(isRecorded = false, spoolBytes?: number): Promise<RunEngine
         rtp: { ports: { from: 42_000, to: 42_199 }, threads: 1 },
         userAgentName: 'Parley',
       },
+      ...ADMITS_WHEN_LATE,
     },
     onOver: (run, end) => void ended.set(run.runId, end),
   })

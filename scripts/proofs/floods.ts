@@ -8,7 +8,6 @@ const PER_SECOND = 5000
 /** Allowed growth of memory during and after a flood, bytes. */
 const MAX_GROWTH_DURING = 192 << 20
 const MAX_GROWTH_AFTER = 96 << 20
-const NEWCOMER_MS = 1000
 const MAX_CALLS = 20
 
 type Planted = 'nothing' | 'a guessed token' | 'a mute phone' | 'forgotten memory'
@@ -53,6 +52,7 @@ async function flood(
 ): Promise<{ readonly ok: boolean; readonly sent: number; readonly figures: object }> {
   const { transport, who, count } = options
   const user = who === 'token' || planted === 'a guessed token' ? TOKEN : 'sales'
+  const calmMs = await harness.timeNewCall()
   const callsBefore = harness.callsAccepted
   const memory = new Memory()
   const attack = new Attack<SipFloodResult>('sip-flood.ts', {
@@ -79,7 +79,7 @@ async function flood(
       answered &&
       (who === 'token' || harness.callsAccepted === callsBefore + 1) &&
       liveDuring <= MAX_CALLS &&
-      newcomer < NEWCOMER_MS &&
+      AttackHarness.isInTime(newcomer, calmMs) &&
       used.peakGrowth < MAX_GROWTH_DURING &&
       used.endGrowth < MAX_GROWTH_AFTER
     const figures = {
@@ -88,6 +88,7 @@ async function flood(
       who,
       ...result,
       calls_live_at_most: liveDuring,
+      calm_answered_ms: calmMs,
       newcomer_answered_ms: newcomer,
       ...memory.figures(),
     }

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Call, Engine, testPlan, testRouter } from '@parley/engine/testing'
+import { ADMITS_WHEN_LATE, type Call, Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { randomToken, SeededRandom } from '@parley/kernel'
 import { ensureLocalCertificate, parseUri, type SipUri } from '@parley/leg'
 import { VirtualPhone } from '@parley/phone'
@@ -42,6 +42,7 @@ export async function proveNoLeaks(
   const engine = await Engine.start({
     endpoint,
     router: testRouter([{ token, security: 'srtp-required', plan: () => testPlan({ voice: silence }) }]),
+    ...ADMITS_WHEN_LATE,
   })
   const phone = await VirtualPhone.open({
     endpoint: { ...endpoint, rtp: { ...endpoint.rtp, ports: { from: 15_000, to: 18_999 } } },

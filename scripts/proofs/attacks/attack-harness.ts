@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { type Call, Engine, testPlan, testRouter } from '@parley/engine/testing'
+import { ADMITS_WHEN_LATE, type Call, Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { ensureLocalCertificate, type LegSecurity, type MediaStatistics, type TlsIdentity } from '@parley/leg'
 import { readWav } from '@parley/media'
 import { type PhoneCall, VirtualPhone } from '@parley/phone'
@@ -14,6 +14,10 @@ export const LIMITED_TOKEN = 'limited234567token'
 export const LIMITED_CPS = 2
 /** The attacker's address on the loopback network; legitimate callers use 127.0.0.1. */
 export const ATTACKER = '127.0.0.2'
+
+/** A new caller during an attack is answered within this time, or within that many times what a caller waited just before it: a busy machine answers later by itself. */
+const NEWCOMER_MS = 1000
+const NEWCOMER_SLOWER = 4
 
 /** Measurements of the live call during an attack. */
 interface CallHealth {
@@ -79,6 +83,7 @@ export class AttackHarness {
         { token: LIMITED_TOKEN, security, plan, inboundCps: LIMITED_CPS },
       ]),
       maxCalls: options.maxCalls ?? 20,
+      ...ADMITS_WHEN_LATE,
       onCall: () => {
         accepted.count++
       },
@@ -134,6 +139,11 @@ export class AttackHarness {
     } finally {
       await phone.close()
     }
+  }
+
+  /** Whether a new call that was answered after `ms` was answered in time. `calmMs`: the time of one before the attack. */
+  static isInTime(ms: number, calmMs: number): boolean {
+    return ms < Math.max(NEWCOMER_MS, NEWCOMER_SLOWER * calmMs)
   }
 
   /** Planted fault: the phone is silent for `ms`. */

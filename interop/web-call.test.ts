@@ -172,16 +172,8 @@ describe('web calls', { timeout: 240_000 }, () => {
     browser.close()
   })
 
-  /** A browser that listens to the run's call. libdatachannel, in place of the browser, refuses about one answer in a hundred: it offers again. */
-  const listenerOf = async (run_id: string, attempts = 3): ReturnType<typeof listenOnce> => {
-    try {
-      return await listenOnce(run_id)
-    } catch (error) {
-      if (attempts === 1) throw error
-      return listenerOf(run_id, attempts - 1)
-    }
-  }
-  const listenOnce = async (run_id: string) => {
+  /** A browser that listens to the run's call. */
+  const listenerOf = async (run_id: string) => {
     const browser = new BrowserStandIn({ receivesOnly: true })
     const status = await browser.call('http://api.test/', 'unused', async (_url, init) => {
       const { listener_id } = await client.runs.listen({ params: { run_id }, body: { offer: String(init?.body) } })

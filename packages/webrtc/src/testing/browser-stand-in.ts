@@ -91,7 +91,13 @@ export class BrowserStandIn {
     return pair ? { local: pair.local, remote: pair.remote } : null
   }
 
-  /** Makes an offer; resolves with the status of the answer. On 201 the connection is being made. `attempts`: offers at most. */
+  /**
+   * Makes an offer; resolves with the status of the answer. On 201 the connection is being made. `attempts`: offers at most.
+   *
+   * libdatachannel takes the fingerprint of an answer after its ICE credentials. A connection that has been checked by the other side
+   * meanwhile may have finished DTLS by then: it refuses a certificate that it does not know yet, and is closed (one of ten on a single
+   * busy core). Neither side knows a candidate of the other before the answer is taken, therefore; with a TURN server it offers again.
+   */
   async call(url: string, bearer: string, request: Fetch = fetch, attempts = 3): Promise<number> {
     await loadOpus()
     this.#connection?.close()
@@ -122,8 +128,7 @@ export class BrowserStandIn {
     connection.onStateChange(state => {
       wasConnected ||= state === 'connected'
       if (this.#connection !== connection) return
-      // libdatachannel takes the fingerprint of an answer after its ICE credentials: about one of 100 offering connections has finished
-      // DTLS by then, and refuses a certificate that it does not know yet. As a page does, it offers again.
+      // As a page does, it offers again.
       if (state === 'failed' && !wasConnected && attempts > 1)
         void this.call(url, this.resume ?? bearer, request, attempts - 1).catch(() => {
           this.state = state
@@ -134,27 +139,31 @@ export class BrowserStandIn {
     await gathered
     const { sdp } = connection.localDescription()!
     const { trickles } = this.#options
+    // The address of a TURN server is reached by nobody whose candidates the other side does not know.
+    const hidesCandidates = trickles || iceServers.length === 0
     const response = await request(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/sdp' },
-      body: trickles ? sdp.replace(CANDIDATES, '') : sdp,
+      body: hidesCandidates ? sdp.replace(CANDIDATES, '') : sdp,
     })
     const body = await response.text()
     if (response.status !== 201) return response.status
     this.resume = response.headers.get('parley-resume') ?? this.resume
+    try {
+      connection.setRemoteDescription(hidesCandidates ? body.replace(CANDIDATES, '') : body, 'answer')
+    } catch (error) {
+      if (attempts === 1 || !String(error).includes('without ICE transport')) throw error
+      return this.call(url, this.resume ?? bearer, request, attempts - 1)
+    }
+    if (!hidesCandidates) return response.status
     if (trickles) {
       const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/trickle-ice-sdpfrag' }
       const fragment = `m=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\n${(sdp.match(CANDIDATES) ?? []).join('')}`
       const { status } = await request(url, { method: 'PATCH', headers, body: fragment })
-      if (status !== 204) return status
+      return status === 204 ? response.status : status
     }
-    try {
-      connection.setRemoteDescription(trickles ? body.replace(CANDIDATES, '') : body, 'answer')
-    } catch (error) {
-      // On a busy machine libdatachannel ends about one of 2,000 offering connections before it has added the candidates of the answer.
-      if (attempts === 1 || !String(error).includes('without ICE transport')) throw error
-      return this.call(url, this.resume ?? bearer, request, attempts - 1)
-    }
+    for (const candidate of body.match(CANDIDATES) ?? [])
+      if (candidate.startsWith('a=candidate:')) connection.addRemoteCandidate(candidate.trim(), '0')
     return response.status
   }
 

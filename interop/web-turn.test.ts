@@ -57,7 +57,7 @@ async function connectedThrough(
 describe.skipIf(coturn.missing)(`web calls through a TURN server${coturn.note}`, { timeout: 300_000 }, () => {
   it('the engine relays to a browser that it cannot reach itself', async () => {
     const turn = await startTurnServer()
-    const browser = new BrowserStandIn()
+    const browser = new BrowserStandIn({ offersCandidates: true })
     const engine = { bindAddress: '::1', iceServers: serversOf(turn, Date.now() + IN_AN_HOUR) }
     await connectedThrough(engine, browser)
     expect(turn.relays(browser.path!.remote.port)).toBe(true)

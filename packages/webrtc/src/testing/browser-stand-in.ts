@@ -34,6 +34,12 @@ interface BrowserStandInOptions {
    * alone. Default false.
    */
   readonly trickles?: boolean
+  /**
+   * Whether its offer has its candidates, and it takes the answer with those of the engine: then libdatachannel may fail and it offers
+   * again (`call`). Needed where media passes a TURN server, which lets nobody through whom the other side does not know. Default: with
+   * TURN servers.
+   */
+  readonly offersCandidates?: boolean
   /** Opus packets of 20 ms that it sends over and over, from the first on; then `speak` has no effect. Default none. */
   readonly prepared?: readonly Uint8Array[]
   /** Gets the RTP packets of audio instead of `heard`. */
@@ -74,10 +80,21 @@ export class BrowserStandIn {
     receivesOnly = false,
     prefersDtx = false,
     trickles = false,
+    offersCandidates = iceServers.length > 0,
     prepared = [],
     onPacket = null,
   }: BrowserStandInOptions = {}) {
-    this.#options = { bindAddress, iceServers, relayOnly, receivesOnly, prefersDtx, trickles, prepared, onPacket }
+    this.#options = {
+      bindAddress,
+      iceServers,
+      relayOnly,
+      receivesOnly,
+      prefersDtx,
+      trickles,
+      offersCandidates,
+      prepared,
+      onPacket,
+    }
   }
 
   /** Audio that was received, 16 kHz, packet after packet; without gaps for what was not sent. */
@@ -138,9 +155,8 @@ export class BrowserStandIn {
     connection.setLocalDescription('offer')
     await gathered
     const { sdp } = connection.localDescription()!
-    const { trickles } = this.#options
-    // The address of a TURN server is reached by nobody whose candidates the other side does not know.
-    const hidesCandidates = trickles || iceServers.length === 0
+    const { trickles, offersCandidates } = this.#options
+    const hidesCandidates = trickles || !offersCandidates
     const response = await request(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/sdp' },

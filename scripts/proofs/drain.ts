@@ -11,7 +11,6 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 const LINE: Line = 'udp'
 const AGENT = 'listener'
 const ANSWER_TIMEOUT_MS = 60_000
-const MAX_READY_MS = 1000
 const POLL_FOR_MS = 5000
 /** Calls that an engine has RTP ports for when no other range is given. */
 const PORTS_OF_ONE_ENGINE = 40
@@ -22,13 +21,17 @@ const EXIT_TIMEOUT_MS = 60_000
 export type PlantedDrainFault = 'nothing' | 'cut off'
 
 /**
- * Sends SIGTERM to a process with API and engine during calls. Within a second `/readyz` fails; a new inbound call gets 503 with
+ * Sends SIGTERM to a process with API and engine during calls. Within `readyMs`, by default a second, `/readyz` fails; a new inbound call gets 503 with
  * Retry-After and leaves a rejected run; no further call is dialled; every live call continues until its far end hangs up; the
  * process then exits with 0.
  */
 export async function proveDrain(
   { count, line, progress }: ProofOptions,
-  { callMs = 40_000, planted = 'nothing' }: { readonly callMs?: number; readonly planted?: PlantedDrainFault } = {},
+  {
+    callMs = 40_000,
+    readyMs = 1000,
+    planted = 'nothing',
+  }: { readonly callMs?: number; readonly readyMs?: number; readonly planted?: PlantedDrainFault } = {},
 ): Promise<ProofOutcome> {
   const harness = await CallHarness.open({
     // The first process runs the database, which must outlive the drained process.
@@ -65,7 +68,7 @@ export async function proveDrain(
     const good = states.filter(({ state, kind }) => state === 'completed' && kind === 'caller_hung_up').length
     const faults = [
       ...(live === count ? [] : [`${live} of ${count} calls came up`]),
-      ...(ready.readyUntilMs < MAX_READY_MS ? [] : [`still ready after ${ready.readyUntilMs} ms`]),
+      ...(ready.readyUntilMs < readyMs ? [] : [`still ready after ${ready.readyUntilMs} ms`]),
       ...(invite.status === 503 && invite.hasRetryAfter ? [] : [`an INVITE was answered ${JSON.stringify(invite)}`]),
       ...(refused.length === 1 ? [] : [`${refused.length} rejected runs for one refused INVITE`]),
       ...(dialledLate.length === 0 ? [] : [`${dialledLate.length} calls were dialled after SIGTERM`]),

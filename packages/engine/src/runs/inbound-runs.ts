@@ -190,30 +190,34 @@ export class InboundRuns implements InboundRouter {
     const country = countryOf(trunk)
     const rules = numberRulesOf(trunk.details)
     const { variables, refused } = headerVariables(invite, trunk.details.headers_in)
-    const admission = await database.transaction(scope, tx =>
-      admitRun(
-        tx,
-        scope,
-        {
-          agent_id: number.agent_id,
-          version: number.version,
-          channel: 'phone',
-          mode: 'inbound',
-          trigger: { kind: 'sip', number_id: number.number_id, call_id_sha256: sha256(invite.callId) },
-          test: false,
-          from_number: callerOf(invite, country, rules),
-          to_number: number.phone_number,
-          trunk_id: trunk.trunk_id,
-          dynamic_variables: { ...diversionVariables(invite, country, rules), ...variables },
-          metadata: null,
-          caller_identity: callerIdentityOf(invite),
-          key_id: null,
-          // An admin assigned the number to the agent: its calls may be transferred.
-          can_dial: true,
-          notifies: number.plan.notification != null,
-        },
-        { owner: { ...leases.owner, leaseMs: leases.leaseMs }, keepRefused: true },
-      ),
+    // In one trip: admissions of the environment wait for each other until the commit, which must not wait for this process.
+    const admission = await database.transaction(
+      scope,
+      tx =>
+        admitRun(
+          tx,
+          scope,
+          {
+            agent_id: number.agent_id,
+            version: number.version,
+            channel: 'phone',
+            mode: 'inbound',
+            trigger: { kind: 'sip', number_id: number.number_id, call_id_sha256: sha256(invite.callId) },
+            test: false,
+            from_number: callerOf(invite, country, rules),
+            to_number: number.phone_number,
+            trunk_id: trunk.trunk_id,
+            dynamic_variables: { ...diversionVariables(invite, country, rules), ...variables },
+            metadata: null,
+            caller_identity: callerIdentityOf(invite),
+            key_id: null,
+            // An admin assigned the number to the agent: its calls may be transferred.
+            can_dial: true,
+            notifies: number.plan.notification != null,
+          },
+          { owner: { ...leases.owner, leaseMs: leases.leaseMs }, keepRefused: true },
+        ),
+      'one-trip',
     )
     if (admission.kind === 'refused') return admission.reason
     if (admission.owned === null)

@@ -20,7 +20,7 @@ const LONG_MS: Ms = 40
 const STRIDE = 4
 
 /** Silence where the undamaged call has speech. */
-export interface Holes {
+interface Holes {
   /** In all, ms. */
   readonly ms: Ms
   /** Longest one, ms. */

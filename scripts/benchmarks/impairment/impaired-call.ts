@@ -15,7 +15,7 @@ export interface HeardCall {
 }
 
 /** Samples of `HeardCall.utterances` before the utterance was said, and at least as many after it. */
-export function marginOf({ format }: Line): Samples {
+function marginOf({ format }: Line): Samples {
   return msToSamples(250, format)
 }
 

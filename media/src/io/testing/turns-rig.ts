@@ -16,7 +16,7 @@ export interface LeftCall {
 }
 
 /** Takes what a run of wakes has left. */
-export interface LeftOver {
+interface LeftOver {
   toSend(calls: readonly LeftCall[]): void
   received(packets: PacketBatch, count: number): void
   toAdvance(calls: readonly LeftCall[]): void

@@ -20,6 +20,8 @@ let test: TestDatabase
 let leases: RunLeases
 let trunks: InboundTrunk[]
 let queries: number
+/** How long the engine is busy with something else once it has sent the statements of an admission. */
+let stallMs: number
 /** Whether requests have the token of the first trunk. */
 let hasToken: boolean
 /** Settings of the next customer's agent. */
@@ -36,6 +38,7 @@ beforeEach(async () => {
   trunks = []
   time = new VirtualTime()
   queries = 0
+  stallMs = 0
   leases = new RunLeases({
     database: test.database,
     bus: localBus(),
@@ -74,7 +77,16 @@ function counting(database: Database): Database {
       queries++
       return database.within(scope)
     },
-    transaction: database.transaction.bind(database),
+    transaction: (scope: Scope, work: (tx: never) => Promise<unknown>, lastWrites: never) =>
+      database.transaction(
+        scope,
+        tx => {
+          const result = work(tx as never)
+          if (stallMs > 0) setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stallMs))
+          return result
+        },
+        lastWrites,
+      ),
     telephony: {
       reached: (...asked: Parameters<Database['telephony']['reached']>) => {
         queries++
@@ -159,6 +171,22 @@ it('a call from a shared carrier address reaches the customer who has the called
   expect(await call('030123456')).toBe(abroad.tenant_id)
   expect(await call('+12025550199')).toBe(404)
   expect(await call('nobody')).toBe(404)
+})
+
+it('an engine that is busy while it admits a call holds up no other call of the environment', async () => {
+  const { tenant_id } = await createCustomer(['+12025550101'])
+  await call('+12025550101')
+  stallMs = 1500
+  const lock = `select from parley.run_counters where tenant_id = '${tenant_id}' for no key update`
+  const waited = 'select extract(epoch from clock_timestamp() - statement_timestamp())::float8 as seconds'
+  // Three statements that need nothing from this process, which stands still meanwhile.
+  const other = test.owner.query(`select pg_sleep(0.2); ${lock}; ${waited}`) as unknown as Promise<
+    { rows: { seconds: number }[] }[]
+  >
+  expect(await call('+12025550101')).toBe(tenant_id)
+  const [, locked, after] = await other
+  expect(locked!.rows).toHaveLength(1)
+  expect(after!.rows[0]!.seconds).toBeLessThan(1)
 })
 
 it('the INVITE is stored without the personal data that the agent redacts, although it arrives before the run exists', async () => {

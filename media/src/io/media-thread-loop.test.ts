@@ -25,9 +25,12 @@ const LATENESS_LIMIT_MS = 40
 function startThread(io: PacketIo) {
   const { port1, port2 } = new MessageChannel()
   const replies: ThreadReply[] = []
+  /** How many replies came at once. */
+  const batches: number[] = []
   const waiting: (() => void)[] = []
   port1.on('message', (batch: ThreadReply[]) => {
     replies.push(...batch)
+    batches.push(batch.length)
     for (const look of [...waiting]) look()
   })
   const words = new Int32Array(new SharedArrayBuffer(4 * THREAD_WORDS))
@@ -37,6 +40,7 @@ function startThread(io: PacketIo) {
   }
   return {
     replies,
+    batches,
     words,
     post,
     running: new MediaThreadLoop(io, port2, '127.0.0.1', words).run(),
@@ -60,11 +64,12 @@ function startThread(io: PacketIo) {
   }
 }
 
-/** Virtual time that passes while the thread waits, and by `sendMs` for each packet that it sends. */
+/** Virtual time that passes while the thread waits, by `sendMs` for each packet that it sends and by `lookMs` for each look at the clock. */
 class SlowPacketIo implements PacketIo {
   readonly kind = 'native'
   readonly counters = { received: 0, sent: 0, receiveDropped: 0, sendDropped: 0 }
   sendMs = 0
+  lookMs = 0
   #nowMs = 0
   #sockets = 0
   #waits = 0
@@ -94,6 +99,7 @@ class SlowPacketIo implements PacketIo {
   close(): void {}
 
   now(): number {
+    this.#nowMs += this.lookMs
     return this.#nowMs
   }
 }
@@ -116,6 +122,27 @@ describe('a media thread', () => {
     const [sent, from] = [io.counters.sent, io.now()]
     while (io.now() < from + 1000) await nextTurn()
     expect((io.counters.sent - sent) / (io.now() - from)).toBeCloseTo(2, 1)
+    post({ type: 'stop' })
+    await running
+    close()
+  })
+
+  it('that gets a thousand commands at once handles them in their order between its wakes', async () => {
+    const io = new SlowPacketIo()
+    const { replies, batches, post, open, seen, running, close } = startThread(io)
+    open(1)
+    await seen(reply => reply.type === 'opened')
+    post({ type: 'session', session: 1, command: { type: 'apply', parameters: PARAMETERS } })
+    // A command takes 0.1 ms: all of them would keep five packets waiting.
+    io.lookMs = 0.1
+    for (let i = 0; i < 1000; i++) post({ type: 'session', session: 1, command: { type: 'statistics' } })
+    post({ type: 'session', session: 1, command: { type: 'close' } })
+    await seen(reply => reply.type === 'session' && reply.reply.type === 'closed')
+    const types = replies.flatMap(reply => (reply.type === 'session' ? [reply.reply.type] : []))
+    expect(types.filter(type => type === 'statistics')).toHaveLength(1000)
+    expect(types.at(-1)).toBe('closed')
+    expect(Math.max(...batches)).toBeLessThan(40)
+    expect(io.counters.sent).toBeGreaterThan(4)
     post({ type: 'stop' })
     await running
     close()

@@ -19,6 +19,8 @@ import { DEFAULT_PTIME_MS, type ThreadSession, ThreadSessions } from './thread-s
 /** Room for several packets of each socket that has any at one wake: a socket with one packet and room for more is known to be empty. */
 const RECEIVED_AT_ONCE = 512
 const BATCH_PACKETS = 128
+/** Commands are handled for this long between two wakes while there are calls: a thousand of them at once do not make packets late. */
+const COMMANDS_MS: Ms = 1
 /** Sessions whose packets are composed before they are sent; each may have a report too. */
 const SENT_AT_ONCE = BATCH_PACKETS / 2
 
@@ -55,6 +57,10 @@ export class MediaThreadLoop {
   #idleMs: Ms = 0
   #stopping = false
   #wakeIdle: (() => void) | null = null
+  /** Commands that the event loop has taken from the port while there were calls, oldest first. */
+  readonly #taken: ThreadCommand[] = []
+  /** Whether commands wait for the next wake. */
+  #commandsWait = false
 
   constructor(
     io: PacketIo,
@@ -80,10 +86,7 @@ export class MediaThreadLoop {
     this.#gridStart = io.now()
     this.#nowMs = this.#gridStart
     this.#lateness = new ThreadLateness(words, this.#gridStart)
-    port.on('message', (command: ThreadCommand) => {
-      this.#handle(command)
-      this.#replies.flush(this.#nowMs)
-    })
+    port.on('message', (command: ThreadCommand) => this.#take(command))
   }
 
   /** Resolves after "stop". */
@@ -133,6 +136,7 @@ export class MediaThreadLoop {
       await turns.yield()
       this.#nowMs = this.#io.now()
       this.#drainCommands()
+      if (this.#commandsWait) turns.endAfterWake()
       while (this.#sessions.count > 0) {
         const end = this.#runTurn(turns)
         if (end === TURN) break
@@ -168,7 +172,8 @@ export class MediaThreadLoop {
   }
 
   async #untilWanted(): Promise<void> {
-    if (this.#stopping) return
+    this.#drainCommands()
+    if (this.#stopping || this.#sessions.count > 0) return
     const from = this.#io.now()
     this.#lateness.publishIdle()
     this.#priority.lower()
@@ -180,13 +185,37 @@ export class MediaThreadLoop {
     this.#lateness.recent.reset(this.#io.now())
   }
 
-  #drainCommands(): void {
-    if (Atomics.exchange(this.#words, COMMAND_POSTED, 0) === 0) return
-    for (;;) {
-      const received: { message: ThreadCommand } | undefined = receiveMessageOnPort(this.#port)
-      if (received === undefined) return
-      this.#handle(received.message)
+  /** A command of the event loop. While there are calls, it has its turn between two wakes. */
+  #take(command: ThreadCommand): void {
+    if (this.#sessions.count > 0) {
+      this.#taken.push(command)
+      this.#commandsWait = true
+      return
     }
+    this.#handle(command)
+    this.#replies.flush(this.#nowMs)
+  }
+
+  /** Handles commands in their order, until there are none or the calls want their wake. */
+  #drainCommands(): void {
+    if (Atomics.exchange(this.#words, COMMAND_POSTED, 0) === 0 && !this.#commandsWait) return
+    const until = this.#io.now() + COMMANDS_MS
+    this.#commandsWait = false
+    for (;;) {
+      const command = this.#taken.shift() ?? this.#nextOfPort()
+      if (command === undefined) return
+      this.#handle(command)
+      if (this.#sessions.count === 0 || this.#io.now() < until) continue
+      this.#commandsWait = true
+      // What was posted meanwhile waits as well: it would end the next run before its wake.
+      Atomics.store(this.#words, COMMAND_POSTED, 0)
+      return
+    }
+  }
+
+  #nextOfPort(): ThreadCommand | undefined {
+    const received: { message: ThreadCommand } | undefined = receiveMessageOnPort(this.#port)
+    return received?.message
   }
 
   readonly #collect = (session: ThreadSession, slotWake: number, missed: number): void => {

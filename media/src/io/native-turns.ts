@@ -1,6 +1,6 @@
 import type { Ms } from '@parley/kernel'
 import { PacketBatch } from '../packet-io/packet-io.ts'
-import type { SendSlot } from '../session/send-slots.ts'
+import { type SendSlot, WAKE_MS } from '../session/send-slots.ts'
 import type { NativeMediaPath } from './native-media-path.ts'
 import type { NativePacketIo } from './native-packet-io.ts'
 import type { ThreadLateness } from './thread-lateness.ts'
@@ -11,6 +11,8 @@ const LEFT_PACKETS = 128
 const LEFT_CALLS = 128
 /** Interval at which the event loop runs; commands end a run at once. */
 const TURN_EVERY_MS: Ms = 20
+/** A run that ends after its wake begins within this. */
+const BEGINS_MS: Ms = 0.3
 
 /** Why a run ended, in the order of `Result` in `media/native/turns.cc`. */
 export const TURN = 0
@@ -74,6 +76,12 @@ export class NativeTurns {
   place(pathId: number, slot: SendSlot<unknown> | null): void {
     if (slot === null) this.#path.native.place(pathId, 0, 0, 0)
     else this.#path.native.place(pathId, slot.slot, slot.periodWakes, slot.nextWake)
+  }
+
+  /** The next run ends after one wake, or before it if it begins late. */
+  endAfterWake(): void {
+    const nextWake = this.#state[GRID_START]! + (this.#state[LAST_WAKE]! + 1) * WAKE_MS
+    this.#state[TURN_AT] = Math.min(this.#state[TURN_AT]!, Math.max(nextWake, this.#io.now() + BEGINS_MS))
   }
 
   /** Lets the event loop run where it is time. */

@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { errorsOf } from '../errors.ts'
 
@@ -145,6 +147,7 @@ export class TaskThread<Task, Outcome> {
  * which takes 10 MB and 0.2 s.
  */
 function compileCache(): NodeJS.ProcessEnv {
-  const { NODE_COMPILE_CACHE } = process.env
-  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+  const directory = getCompileCacheDir()
+  // Node adds a folder for its version to the one it is given.
+  return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) }
 }

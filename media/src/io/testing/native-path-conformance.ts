@@ -21,6 +21,8 @@ const SUITES = [null, ...SRTP_SUITES]
 /** One promise of the native path; `check` throws, or rejects, where it does not hold. */
 interface ConformanceCase {
   readonly name: string
+  /** It opens sockets, with options that qemu-user does not know. */
+  readonly hasSockets?: true
   check(addon: NativeAddon): void | Promise<void>
 }
 
@@ -191,10 +193,12 @@ export const NATIVE_PATH_CASES: readonly ConformanceCase[] = [
   },
   {
     name: 'a call whose wakes are in C++ sends byte for byte what the portable path composes for its slots, and hears all that its peer sends',
+    hasSockets: true,
     check: checkCall,
   },
   {
     name: 'wakes in C++ over calls, packets and a grid of any content do no harm',
+    hasSockets: true,
     check: addon => fuzzTurns(addon, new SeededRandom(4), 100),
   },
 ]

@@ -1,64 +1,17 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import type { LeftBehind } from './transient-map.fixture.ts'
 import { TransientMap } from './transient-map.ts'
 import { TransientSet } from './transient-set.ts'
 
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void
-
-/** Objects that are in a collection at once, each of about 16 KB, and how many there are in all. */
-const LIVE = 8
-const TOTAL = 4_000
-
-interface Collection {
-  add(key: number, value: object): () => void
-}
-
-/** Megabytes that are still used after many objects have come and gone and the young ones were collected. */
-function leftBehind({ add }: Collection): number {
-  const removals: (() => void)[] = []
-  const turn = (key: number) => {
-    removals.push(
-      add(
-        key,
-        Array.from({ length: 500 }, (_, i) => ({ i })),
-      ),
-    )
-    if (removals.length > LIVE) removals.shift()!()
-  }
-  for (let key = 0; key < LIVE; key++) turn(key)
-  // What exists now is in the old generation afterwards.
-  collect()
-  const before = process.memoryUsage().heapUsed
-  for (let key = LIVE; key < TOTAL; key++) turn(key)
-  collect({ type: 'minor' })
-  collect({ type: 'minor' })
-  return (process.memoryUsage().heapUsed - before) / 2 ** 20
-}
-
-it('objects that have left a transient map or set are freed by the next collection of young objects', () => {
-  const map = new TransientMap<number, object>()
-  const set = new TransientSet<object>()
-  const throughMap = leftBehind({
-    add: (key, value) => {
-      map.set(key, value)
-      return () => map.delete(key)
-    },
-  })
-  expect(throughMap).toBeLessThan(5)
-  expect(leftBehind({ add: (_, value) => set.add(value) })).toBeLessThan(5)
-})
-
-it('a Map leaves behind what was in it, which is why there is a transient one', () => {
-  const map = new Map<number, object>()
-  const throughMap = leftBehind({
-    add: (key, value) => {
-      map.set(key, value)
-      return () => map.delete(key)
-    },
-  })
-  expect(throughMap).toBeGreaterThan(10)
+it('objects that have left a transient map or set are freed by the next collection of young objects, and those that have left a Map are not', () => {
+  const program = join(import.meta.dirname, 'transient-map.fixture.ts')
+  const left = JSON.parse(execFileSync(process.execPath, ['--expose-gc', program], { encoding: 'utf8' })) as LeftBehind
+  expect(left.transientMap).toBeLessThan(5)
+  expect(left.transientSet).toBeLessThan(5)
+  // This is why there is a transient map.
+  expect(left.map).toBeGreaterThan(10)
 })
 
 it('a transient map has the last value of each key that was not deleted', () => {

@@ -119,7 +119,7 @@ class LongestFirst extends BaseSequencer {
 /** Unit tests wait for timers, threads and databases half of their time. */
 const UNIT_WORKERS = availableParallelism() + 2
 const WHOLE_WORKERS = 5
-const REAL_TIME_WORKERS = 5
+const REAL_TIME_WORKERS = 4
 const SLOW_WORKERS = 2
 
 // For the processes of the tests, and those that they start.

@@ -113,6 +113,17 @@ describe('what answered is decided', () => {
     expect(spanish('diga su nombre y el motivo de su llamada')).toEqual(['screener'])
   })
 
+  it.each([
+    'juan no está disponible quién le llama',
+    'ahora no te puedo hablar dime',
+    'estoy reunido te llamo luego',
+    'ha llamado a hotel miramar dígame',
+    'estoy ocupado dime',
+    'te llamo en un rato',
+  ])('a person who says in Spanish what mailboxes say as well is no machine: "%s"', says =>
+    expect(classesOf(detect(later(says), { languages: ['es'] }))).toEqual(['human']),
+  )
+
   it('a beep after talk is a mailbox even if no word was understood', () => {
     const steps: AnswerStep[] = [
       { says: 'one two three four', words: false },

@@ -116,7 +116,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.0 grabe/graba (su/tu) mensaje
     1.0 ^ se ha comunicado
     0.7 se ha comunicado con
-    0.45 ha llamado a
+    0.4 ha llamado a
     1.0 has llamado a
     1.2 te has comunicado
     0.6 esta llamando (al/a)
@@ -131,7 +131,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 no puede atender/contestar/responder
     1.0 no puedo atenderte/atenderle/contestarte/ponerme
     1.0 no podemos atenderle/atenderte
-    0.6 no esta disponible
+    0.3 no esta disponible
     0.8 no estoy disponible
     0.8 no estamos
     0.8 no estoy en casa
@@ -152,7 +152,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 sistema de mensajes
     0.5 no podemos
     0.5 no me encuentro
-    0.3 disponible
+    0.1 disponible
     0.6 atenderte/atenderle/atender
     0.2 contestar/contesta
     0.4 mensaje
@@ -169,7 +169,6 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.7 sus/tus datos
     0.8 tu/su recado
     0.8 dejar un recado espere
-    0.9 te llamo/llamare
     0.5 ocupado
     0.7 de vacaciones
     0.6 y no contesto
@@ -184,11 +183,15 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 servicio de mensajeria
     1.2 broma/bromeaba
     0.9 no/ni me/te/le/os/nos encuentro/encontramos/puedo/podemos/puede/atiendo + disponible/disponibles/telefono/oficina/contestar/atender/responder/ponerme/llamada/movil
-    0.9 momento/momentos no (te/le/os) puedo/podemos/estoy/estamos/me
-    0.9 ahora (mismo) no te/le/os/estoy/estamos/me/podemos
-    0.9 estoy/estamos/estare ocupado/ocupada/fuera/reunido/reunida/viaje/vacaciones/ausente/durmiendo
+    0.9 momento/momentos no (te/le/os) podemos/estamos/me
+    0.4 momento/momentos no (te/le/os) puedo/estoy
+    0.9 ahora (mismo) no estamos/podemos
+    0.4 ahora (mismo) no te/le/os/estoy/me
+    0.9 estamos/estare ocupado/ocupada/fuera/reunido/reunida/viaje/vacaciones/ausente/durmiendo
+    0.4 estoy ocupado/ocupada/fuera/reunido/reunida/viaje/vacaciones/ausente/durmiendo
     0.9 dejame/dejanos/deje/deja/dejeme/dejenos/grabe/graba/grabame/enviame/mandame/escribeme/escribe ~ mensaje/recado/nombre/numero/datos/texto/nota/whatsapp
-    0.9 te/le/os/lo devuelvo/devolvere/devolveremos/llamo/llamare/llamaremos/contactare/respondere
+    0.9 te/le/os/lo devolvere/devolveremos/llamaremos/contactare/respondere
+    0.4 te/le/os/lo devuelvo/llamo/llamare
     0.9 lo antes/pronto/mas pronto/antes posible
     0.7 en cuanto/apenas pueda/podamos/vea/escuche/me
     0.5 hasta el/la/lunes/manana/proximo`,

@@ -1,2 +1,2 @@
-/** Reason for an abort whose reason nobody asks for: an own one for each would cost a stack trace. */
+/** The reason of aborts whose reason is never read. One object serves all of them, because each new one records a stack trace. */
 export const ABORTED = new DOMException('the work is no longer wanted', 'AbortError')

@@ -194,8 +194,8 @@ export class PhoneCall {
   }
 
   /**
-   * Calls `listener` when audio, words or an event arrived, and at the end of the call. Audio is read often while somebody
-   * watches. Returns a function that removes the listener.
+   * Calls `listener` when audio, words or an event arrived, and at the end of the call. While there is a listener, audio is
+   * read at the interval of a call with a recogniser (`readEveryMs`). Returns a function that removes the listener.
    */
   watch(listener: () => void): () => void {
     this.#watchers.add(listener)

@@ -4,7 +4,7 @@ import type { Database, Queries } from '../protocol.ts'
 import type { JsonObject, PhoneState, RunContact, RunState } from '../schema-runs.ts'
 import { usageInLedger } from './effects.ts'
 import { appendEvents, type Gap, type NewEvent } from './events.ts'
-import { pendingSnapshot, snapshotPending, storeSnapshot } from './outbox.ts'
+import { snapshotPending } from './outbox.ts'
 import { ownsRun } from './ownership.ts'
 import type { Measurement, RunOwnership } from './protocol.ts'
 import { type NewTranscript, transcriptInsert, writeFinalTranscript } from './transcripts.ts'
@@ -66,7 +66,8 @@ export async function finishRun(
 }
 
 /**
- * As {@link finishRun}, in a transaction of its own of two round trips. `transcript` replaces the checkpoint; null: there is none.
+ * As {@link finishRun}, in a transaction of its own of one round trip: admissions and ends of the environment wait for each other until
+ * the commit, which must not wait for this process. `transcript` replaces the checkpoint; null: there is none.
  */
 export async function endRun(
   database: Database,
@@ -86,20 +87,16 @@ export async function endRun(
       : sql<{
           answer: Finish
         }>`${finish}, ${held}, transcript as (${transcriptInsert(transcript, true)}) select answer from done`
-  const { answer } = await database.transaction(
+  const { rows } = await database.transaction(
     scope,
     async tx => {
-      const [{ rows }, snapshot] = await Promise.all([
-        statement.execute(tx),
-        pendingSnapshot(tx, scope, run_id, 'run.ended'),
-      ])
-      return { answer: rows[0]!.answer, snapshot }
+      // A run that is not ended by this has no webhook that waits: then the second statement finds nothing.
+      const [finished] = await Promise.all([statement.execute(tx), snapshotPending(tx, scope, run_id, 'run.ended')])
+      return finished
     },
-    async (tx, { answer, snapshot }) => {
-      if (answer === 'finished' && snapshot !== null) await storeSnapshot(tx, scope, run_id, snapshot)
-    },
+    'one-trip',
   )
-  return answer
+  return rows[0]!.answer
 }
 
 /** Ends a run without an owner: cancelled before it began. `lost`: it has an owner or has ended. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import { ownsRun } from './ownership.ts'
 import type { OutboxItem, RunOwnership } from './protocol.ts'
-import { type RunRow, readRun } from './runs.ts'
+import { runAsJson } from './runs.ts'
 
 /** Webhook events that the process which owns a live run adds to the outbox. */
 export type OwnerEvent = 'run.started' | 'run.transfer'
@@ -47,51 +47,12 @@ async function add(
   await snapshotPending(tx, scope, runId, event)
 }
 
-/** Stores the run's current representation in its webhook of this event. */
+/** Stores the run's current representation in its webhook of this event, if that waits for one. One statement. */
 export async function snapshotPending(tx: Queries, scope: Scope, runId: string, event: string): Promise<void> {
-  const snapshot = await pendingSnapshot(tx, scope, runId, event)
-  if (snapshot !== null) await storeSnapshot(tx, scope, runId, snapshot)
-}
-
-/** A webhook that waits for the run's representation, and that representation. */
-interface PendingSnapshot {
-  /** int8 as text. */
-  readonly outbox_id: string
-  readonly run: RunRow | null
-}
-
-/** What {@link snapshotPending} stores; null: no webhook of this event waits for it. Both statements are sent in one round trip. */
-export async function pendingSnapshot(
-  tx: Queries,
-  scope: Scope,
-  runId: string,
-  event: string,
-): Promise<PendingSnapshot | null> {
-  const pending = tx
-    .selectFrom('outbox')
-    .select('outbox_id')
-    .where('tenant_id', '=', scope.tenant_id)
-    .where('run_id', '=', runId)
-    .where('event', '=', event)
-    .where('payload', 'is', null)
-    .where('settled_at', 'is', null)
-  const [found, run] = await Promise.all([pending.executeTakeFirst(), readRun(tx, scope, runId)])
-  return found === undefined ? null : { outbox_id: found.outbox_id, run }
-}
-
-export async function storeSnapshot(
-  tx: Queries,
-  scope: Scope,
-  runId: string,
-  { outbox_id, run }: PendingSnapshot,
-): Promise<void> {
-  await tx
-    .updateTable('outbox')
-    .set({ payload: JSON.stringify(run) })
-    .where('tenant_id', '=', scope.tenant_id)
-    .where('run_id', '=', runId)
-    .where('outbox_id', '=', outbox_id)
-    .execute()
+  await sql`
+    update parley.outbox set payload = ${runAsJson(tx, scope, runId)}
+    where tenant_id = ${scope.tenant_id}::uuid and run_id = ${runId}::uuid and event = ${event}::text
+      and payload is null and settled_at is null`.execute(tx)
 }
 
 /**

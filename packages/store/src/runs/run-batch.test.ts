@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Queries } from '../protocol.ts'
+import type { Database, Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { type InferenceEffect, recordInference } from './effects.ts'
 import { appendEvents } from './events.ts'
@@ -121,7 +121,7 @@ describe('what a run writes in one statement', () => {
   })
 })
 
-describe('the end of a run in two round trips', () => {
+describe('the end of a run in one round trip', () => {
   const transcript = {
     state: 'complete',
     utterances: [{ index: 0, text: 'Bye' }],
@@ -129,7 +129,7 @@ describe('the end of a run in two round trips', () => {
     content: null,
   } as const
 
-  it('the end of a run in two round trips stores its transcript, gives its permit back and gives its webhook the run as it ended', async () => {
+  it('the end of a run in one round trip stores its transcript, gives its permit back and gives its webhook the run as it ended', async () => {
     const run = await running(scope, { ...OUTBOUND, notifies: true })
     const before = await counted(test, scope)
     expect(await endRun(test.database, scope, run, COMPLETED, transcript)).toBe('finished')
@@ -140,7 +140,7 @@ describe('the end of a run in two round trips', () => {
     expect(await endRun(test.database, scope, run, COMPLETED, transcript)).toBe('lost')
   })
 
-  it('the end of a run in two round trips stores nothing when the end is not allowed', async () => {
+  it('the end of a run in one round trip stores nothing when the end is not allowed', async () => {
     const run = await running(scope)
     await test.database.transaction(scope, tx =>
       writeCheckpoint(tx, scope, run, checkpoint.utterances, checkpoint.checkpoint),
@@ -149,4 +149,33 @@ describe('the end of a run in two round trips', () => {
     expect(await rowOf(test, run.run_id)).toMatchObject({ state: 'running' })
     expect(await readTranscript(test.database.within(scope), scope, run.run_id)).toMatchObject({ final: false })
   })
+
+  it('a process that is busy while it ends a run holds up no other call of the environment', async () => {
+    const run = await running(scope, { ...OUTBOUND, notifies: true })
+    const lock = `select from parley.run_counters where tenant_id = '${scope.tenant_id}' for no key update`
+    const waited = 'select extract(epoch from clock_timestamp() - statement_timestamp())::float8 as seconds'
+    // Three statements that need nothing from this process, which stands still meanwhile.
+    const other = test.owner.query(`select pg_sleep(0.2); ${lock}; ${waited}`) as unknown as Promise<
+      { rows: { seconds: number }[] }[]
+    >
+    expect(await endRun(busyAfterSending(1500), scope, run, COMPLETED, transcript)).toBe('finished')
+    const [, locked, after] = await other
+    expect(locked!.rows).toHaveLength(1)
+    expect(after!.rows[0]!.seconds).toBeLessThan(1)
+  })
 })
+
+/** The database of the test; once this process has sent the first statements of a transaction, it is busy with something else. */
+function busyAfterSending(ms: number): Database {
+  const transaction = (of: Scope, work: (tx: never) => Promise<unknown>, lastWrites: never) =>
+    test.database.transaction(
+      of,
+      tx => {
+        const result = work(tx as never)
+        setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms))
+        return result
+      },
+      lastWrites,
+    )
+  return { transaction } as unknown as Database
+}

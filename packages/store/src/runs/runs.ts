@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type KeysetColumn, type Page, readPage } from '../keyset.ts'
 import type { Queries } from '../protocol.ts'
 import type {
@@ -181,6 +181,27 @@ const NOT_MEASURED = {
   round_trip_ms: null,
   far_end: null,
   media_conflicts: 0,
+}
+
+/** SQL for the instant of a column of type timestamptz, as `valueParsers` reads it. */
+const instant = (column: 'created_at' | 'started_at' | 'ended_at') =>
+  sql`to_char(${sql.ref(`r.${column}`)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** SQL for what {@link readRun} reads, as jsonb, for a statement that stores it; null: the environment has no such run. */
+export function runAsJson(
+  db: Queries,
+  { owner_id, environment, tenant_id }: Scope,
+  runId: string,
+): RawBuilder<unknown> {
+  const scope = { owner_id, environment, tenant_id }
+  const row = besides(db, runsQuery(db, scope).where('r.run_id', '=', runId), scope)
+  return sql`(
+    select ${JSON.stringify(scope)}::jsonb || (to_jsonb(r) - array['version', 'digest']) || jsonb_build_object(
+      'created_at', ${instant('created_at')}, 'started_at', ${instant('started_at')}, 'ended_at', ${instant('ended_at')},
+      'quality', ${JSON.stringify(NOT_MEASURED)}::jsonb || r.quality,
+      'publication', jsonb_build_object('agent_id', r.agent_id, 'version', r.version, 'digest', r.digest)
+    ) from ${row.as('r')}
+  )`
 }
 
 function runOf({ owner_id, environment, tenant_id }: Scope, row: PickedRun & VersionFacts): RunRow {

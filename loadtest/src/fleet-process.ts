@@ -3,11 +3,9 @@ import type { FleetReply, FleetRequest } from './fleet/fleet-messages.ts'
 import { FleetPhones } from './io/fleet-phones.ts'
 
 /**
- * One process of a fleet, started by `FleetRun`. It takes `FleetRequest`s from its parent and sends `FleetReply`s, among them one
- * sample a second; it ends when it is told to, or when the parent is gone.
+ * One process of a fleet, started by `FleetRun`. It takes `FleetRequest`s from its parent and sends `FleetReply`s; it ends when it is
+ * told to, or when the parent is gone.
  */
-const SAMPLE_EVERY_MS = 1000
-
 let phones: FleetPhones | null = null
 let index = 0
 const loop = monitorEventLoopDelay({ resolution: 5 })
@@ -27,6 +25,7 @@ async function sample(open: FleetPhones): Promise<void> {
     sample: {
       process: index,
       live: open.live,
+      waiting: open.waiting,
       begun: open.begun,
       cpu_ms: (user + system) / 1000,
       rss_bytes: process.memoryUsage.rss(),
@@ -45,12 +44,12 @@ async function serve(request: FleetRequest): Promise<void> {
     index = request.part.index
     const opened = await FleetPhones.open(request.part, { onRow: row => reply({ type: 'row', row }) })
     phones = opened
-    setInterval(() => void sample(opened).catch(fail), SAMPLE_EVERY_MS).unref()
     return reply({ type: 'opened', uris: [opened.uri] })
   }
   if (request.type === 'stage') return phones?.setStage(request.stage)
   if (request.type === 'count') return reply({ type: 'counted', begun: phones?.begun ?? 0 })
   if (request.type === 'stop') return phones?.stop()
+  if (request.type === 'sample') return phones === null ? undefined : sample(phones)
   await phones?.close()
   reply({ type: 'closed' })
   process.disconnect()

@@ -6,7 +6,9 @@ export interface CallRow {
   readonly process: number
   readonly direction: 'out' | 'in'
   readonly caller: string
-  /** Step of the load in which the call began; null: in a ramp. */
+  /** How many calls of the same caller in a row were not answered before this one. */
+  readonly retry: number
+  /** Step of the load to which the call counts (`LoadStage.callsOf`). */
   readonly step: number | null
   /** Since the beginning of the run. */
   readonly started_ms: Ms
@@ -39,6 +41,7 @@ const COLUMNS = [
   'process',
   'direction',
   'caller',
+  'retry',
   'step',
   'started_ms',
   'setup_ms',

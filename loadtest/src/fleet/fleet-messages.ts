@@ -30,6 +30,8 @@ export type FleetRequest =
   | { readonly type: 'stage'; readonly stage: LoadStage }
   /** How many calls it has begun. */
   | { readonly type: 'count' }
+  /** What it has measured since it was asked last. */
+  | { readonly type: 'sample' }
   /** No new calls. */
   | { readonly type: 'stop' }
   /** Hangs up everything and ends. */

@@ -2,15 +2,17 @@ import type { Ms } from '@parley/kernel'
 import type { CallRow } from './call-row.ts'
 import { Distribution, type Quantiles, quantilesOf } from './distribution.ts'
 
-/** One second of one process of the fleet. */
+/** What one process of the fleet measured in about a second. */
 export interface ProcessSample {
   readonly process: number
   readonly live: number
+  /** Callers who were not answered and wait before they call again. */
+  readonly waiting: number
   readonly begun: number
   /** CPU time of the process since its start. */
   readonly cpu_ms: Ms
   readonly rss_bytes: number
-  /** Lateness of the packets of this second. */
+  /** Lateness of the packets since the sample before. */
   readonly packets: number
   readonly late_p50_ms: Ms
   readonly late_p999_ms: Ms
@@ -23,6 +25,7 @@ export interface ProcessSample {
 export interface Sample {
   readonly at_ms: Ms
   readonly live: number
+  readonly waiting: number
   readonly begun: number
   readonly ended: number
   readonly failed: number
@@ -44,6 +47,8 @@ export interface Sample {
 export interface CallFigures {
   readonly calls: number
   readonly failed: number
+  /** Calls of callers who were not answered before. */
+  readonly retries: number
   readonly failures: Readonly<Record<string, number>>
   readonly setup_ms: Quantiles
   readonly reply_ms: Quantiles
@@ -57,6 +62,7 @@ export interface CallFigures {
 export class CallTotals {
   calls = 0
   failed = 0
+  retries = 0
   readonly failures = new Map<string, number>()
   readonly #setup = new Distribution()
   readonly #reply = new Distribution()
@@ -68,6 +74,7 @@ export class CallTotals {
   add(row: CallRow): void {
     this.calls++
     if (row.failures.length > 0) this.failed++
+    if (row.retry > 0) this.retries++
     // A kind counts once a call.
     for (const kind of new Set(row.failures.map(failure => failure.kind)))
       this.failures.set(kind, (this.failures.get(kind) ?? 0) + 1)
@@ -83,6 +90,7 @@ export class CallTotals {
     return {
       calls: this.calls,
       failed: this.failed,
+      retries: this.retries,
       failures: Object.fromEntries([...this.failures].sort(([, a], [, b]) => b - a)),
       setup_ms: quantilesOf(this.#setup),
       reply_ms: quantilesOf(this.#reply),

@@ -21,6 +21,7 @@ function row(step: number | null, more: Partial<CallRow> = {}): CallRow {
     process: 0,
     direction: 'out',
     caller: 'a',
+    retry: 0,
     step,
     started_ms: 0,
     setup_ms: 20,
@@ -44,6 +45,7 @@ function processSample(begun: number, more: Partial<ProcessSample> = {}): Proces
   return {
     process: 0,
     live: 3,
+    waiting: 0,
     begun,
     cpu_ms: 10 * begun,
     rss_bytes: 1e8,
@@ -125,6 +127,33 @@ describe('the record of a run', () => {
     expect(htmlReport(summary, [], '')).toContain('The generator was late')
   })
 
+  it('a second has the highest lateness of what its processes reported in it, once', () => {
+    const record = new RunRecord(SCENARIO)
+    record.setStage(loadStages(SCENARIO)[0]!)
+    record.addProcessSample(processSample(5, { late_p999_ms: 9, loop_max_ms: 40 }))
+    record.addProcessSample(processSample(10))
+    expect(record.tick(1000, null)).toMatchObject({ begun: 10, late_p999_ms: 9, loop_max_ms: 40 })
+    // A process that has not answered by then counts in the second in which it does.
+    expect(record.tick(2000, null)).toMatchObject({ begun: 0, late_p999_ms: 0, loop_max_ms: 0 })
+    const { generator } = record.summary({ target: null, startedAt: '2026-01-01T00:00:00Z', seconds: 2 })
+    expect(generator).toMatchObject({ late_seconds: 1, late_p999_ms: 9, late: true })
+  })
+
+  it('the report says how many calls are of callers who were refused, and who waits', () => {
+    const record = new RunRecord(SCENARIO)
+    record.setStage(loadStages(SCENARIO)[0]!)
+    for (const retry of [0, 0, 1, 2])
+      record.addRow(row(0, { retry, setup_ms: null, failures: [{ kind: 'refused_503', detail: '' }] }))
+    record.addProcessSample(processSample(4, { live: 0, waiting: 2 }))
+    const sample = record.tick(1000, null)
+    const summary = record.summary({ target: null, startedAt: '2026-01-01T00:00:00Z', seconds: 1 })
+    expect(progressLine(sample, summary.calls)).toContain('0 live (2 wait to call again)')
+    expect(htmlReport(summary, record.samples, '')).toContain(
+      '2 calls (50.00 %) are of callers who were not answered and called again.',
+    )
+    expect(csvLine(row(0, { retry: 2 }))).toContain('abc,0,out,a,2,0,')
+  })
+
   it('failures are counted by kind, once a call, and CPU and memory of both sides are in the samples', () => {
     const failures = [
       { kind: 'gap', detail: 'one' },
@@ -155,6 +184,6 @@ describe('the record of a run', () => {
     const line = csvLine(row(0, { caller: '=1+1', failures: [{ kind: 'gap', detail: 'a, "b"' }] }))
     expect(line).toContain(",'=1+1,")
     expect(line).toContain('"gap: a, ""b"""')
-    expect(CSV_HEADER.split(',')).toHaveLength(20)
+    expect(CSV_HEADER.split(',')).toHaveLength(21)
   })
 })

@@ -10,6 +10,8 @@ import type { GeneratorFigures, Summary } from './summary.ts'
 /** Share of the seconds of a run in which late packets mark it as late. */
 const LATE_SHARE = 0.01
 
+const IN_TIME = { late_p999_ms: 0, late_max_ms: 0, loop_max_ms: 0 }
+
 interface Step {
   readonly value: number
   readonly totals: CallTotals
@@ -35,6 +37,8 @@ export class RunRecord {
   readonly #processes = new Map<number, ProcessSample>()
   readonly #loop = new Distribution()
   #second = new CallTotals()
+  /** Highest of what the processes measured since the last second was closed. */
+  #late: Pick<ProcessSample, 'late_p999_ms' | 'late_max_ms' | 'loop_max_ms'> = IN_TIME
   #stage: LoadStage | null = null
   #target: TargetFigures | null = null
   #fleetCpuMs: Ms = 0
@@ -79,8 +83,15 @@ export class RunRecord {
     if (row.step !== null) this.#steps[row.step]?.totals.add(row)
   }
 
+  /** What a process measured counts for the second that is closed next. */
   addProcessSample(sample: ProcessSample): void {
     this.#processes.set(sample.process, sample)
+    const { late_p999_ms, late_max_ms, loop_max_ms } = this.#late
+    this.#late = {
+      late_p999_ms: Math.max(late_p999_ms, sample.late_p999_ms),
+      late_max_ms: Math.max(late_max_ms, sample.late_max_ms),
+      loop_max_ms: Math.max(loop_max_ms, sample.loop_max_ms),
+    }
   }
 
   setStage(stage: LoadStage | null): void {
@@ -101,7 +112,7 @@ export class RunRecord {
   tick(at: Ms, target: TargetFigures | null): Sample {
     const processes = [...this.#processes.values()]
     const sum = (of: (sample: ProcessSample) => number) => processes.reduce((total, sample) => total + of(sample), 0)
-    const most = (of: (sample: ProcessSample) => number) => Math.max(0, ...processes.map(of))
+    const { late_p999_ms, late_max_ms, loop_max_ms } = this.#late
     const elapsed = Math.max(1, at - this.#lastAt)
     const cpuMs = sum(({ cpu_ms }) => cpu_ms)
     const figures = this.#second.figures()
@@ -110,6 +121,7 @@ export class RunRecord {
     const sample: Sample = {
       at_ms: Math.round(at),
       live: this.live,
+      waiting: sum(({ waiting }) => waiting),
       begun: begun - this.#begun,
       ended: figures.calls,
       failed: figures.failed,
@@ -118,8 +130,8 @@ export class RunRecord {
       reply_p50_ms: figures.reply_ms.p50,
       reply_p95_ms: figures.reply_ms.p95,
       jitter_max_ms: figures.jitter_max_ms.max ?? 0,
-      late_p999_ms: most(({ late_p999_ms }) => late_p999_ms),
-      loop_max_ms: Math.round(most(({ loop_max_ms }) => loop_max_ms) * 10) / 10,
+      late_p999_ms,
+      loop_max_ms: Math.round(loop_max_ms * 10) / 10,
       // The CPU time of the start belongs to no second.
       fleet_cpu_percent: this.#lastAt === 0 ? 0 : percent(cpuMs - this.#fleetCpuMs),
       fleet_rss_bytes: sum(({ rss_bytes }) => rss_bytes),
@@ -134,10 +146,8 @@ export class RunRecord {
     this.#begun = begun
     this.#lastAt = at
     this.#second = new CallTotals()
-    this.#noteGenerator(
-      sample,
-      most(({ late_max_ms }) => late_max_ms),
-    )
+    this.#late = IN_TIME
+    this.#noteGenerator(sample, late_max_ms)
     this.samples.push(sample)
     return sample
   }

@@ -45,6 +45,11 @@ const load = z
     drain_s: z.number().min(0).max(3600).default(60),
     /** Most calls at once, whatever the rate. */
     most_calls: z.int().min(1).max(100_000).default(10_000),
+    /**
+     * Longest time after which a caller who was not answered calls again, with `calls`: the first wait is 1 to 2 s, each further one
+     * twice as long, and none is shorter than the target's Retry-After. 1: every second.
+     */
+    retry_most_s: z.number().min(1).max(3600).default(32),
     /** The run ends when this many calls have begun. */
     total: z.int().min(1).max(10_000_000).optional(),
   })

@@ -63,7 +63,8 @@ export class FleetPhones {
     this.#phone = parts.phone
     this.#callers = parts.callers
     this.#recogniser = parts.recogniser
-    this.#arrivals = new Arrivals(part.index, part.of)
+    const { index, of, scenario } = part
+    this.#arrivals = new Arrivals({ index, of, mostRetryMs: scenario.load.retry_most_s * 1000, random: systemRandom })
     if (part.scenario.direction !== 'calls') void this.#answerCalls()
     this.#beginCalls()
   }
@@ -85,6 +86,11 @@ export class FleetPhones {
     return this.#live
   }
 
+  /** Callers who were not answered and wait before they call again. */
+  get waiting(): number {
+    return this.#arrivals.waiting
+  }
+
   /** Calls begun or answered so far. */
   get begun(): number {
     return this.#begun
@@ -102,7 +108,7 @@ export class FleetPhones {
   setStage(stage: LoadStage): void {
     const now = systemTime.now()
     this.#startedAt ??= now
-    this.#step = stage.step
+    this.#step = stage.callsOf
     this.#arrivals.begin(now, stage)
   }
 
@@ -128,17 +134,18 @@ export class FleetPhones {
       total === undefined ? Number.POSITIVE_INFINITY : share(total) - this.#begun,
       share(most_calls) - this.#live,
     )
-    const due = this.#part.target.uri === null ? 0 : this.#arrivals.take(systemTime.now(), this.#live)
-    for (let i = 0; i < Math.min(due, left); i++) void this.#place(this.#part.target.uri!)
+    const due = this.#part.target.uri === null ? [] : this.#arrivals.take(systemTime.now(), this.#live)
+    for (const retry of due.slice(0, Math.max(0, left))) void this.#place(this.#part.target.uri!, retry)
     this.#timer = systemTime.at(systemTime.now() + ARRIVALS_EVERY_MS, () => {
       if (!this.#isClosed) this.#beginCalls()
     })
   }
 
-  async #place(uri: string): Promise<void> {
+  async #place(uri: string, retry: number): Promise<void> {
     const chosen = this.#choose()
     const { credentials, from } = this.#part.target
-    await this.#run('out', chosen, () =>
+    const direction = 'out'
+    await this.#run({ direction, retry }, chosen, () =>
       this.#phone.call(uri, {
         ...(credentials !== null && { credentials }),
         ...(from !== null && { from }),
@@ -150,12 +157,12 @@ export class FleetPhones {
   async #answerCalls(): Promise<void> {
     while (!this.#isClosed) {
       const call = await this.#phone.nextCall()
-      void this.#run('in', this.#choose(), () => Promise.resolve(call))
+      void this.#run({ direction: 'in', retry: 0 }, this.#choose(), () => Promise.resolve(call))
     }
   }
 
   async #run(
-    direction: CallRow['direction'],
+    { direction, retry }: Pick<CallRow, 'direction' | 'retry'>,
     { caller, script }: PreparedCaller,
     open: () => ReturnType<VirtualPhone['call']>,
   ): Promise<void> {
@@ -174,12 +181,16 @@ export class FleetPhones {
       time: systemTime,
     })
     this.#live--
-    if (result.setupMs === null && direction === 'out') this.#arrivals.notAnswered(startedAt)
+    if (result.setupMs === null && direction === 'out') {
+      const retryAfterMs = 1000 * (result.end?.retryAfterS ?? 0)
+      this.#arrivals.notAnswered({ begunAt: startedAt, retry, retryAfterMs })
+    }
     const started_ms = startedAt - (this.#startedAt ?? startedAt)
     this.#events.onRow({
       ...rowOf(result),
       process: this.#part.index,
       direction,
+      retry,
       caller: caller.name,
       step,
       started_ms,

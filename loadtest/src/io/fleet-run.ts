@@ -55,6 +55,7 @@ class FleetRun {
   #began = 0
   #sampling: NodeJS.Timeout | undefined
   #failure: string | null = null
+  #target: ReturnType<typeof processFigures> = null
 
   constructor(options: FleetRunOptions, home: string) {
     this.#options = options
@@ -66,6 +67,7 @@ class FleetRun {
     const { scenario, target } = this.#options
     await this.#open()
     this.#began = performance.now()
+    this.#askForSamples()
     this.#sampling = setInterval(() => this.#sample(), 1000)
     for (const stage of loadStages(scenario)) if (!(await this.#hold(stage))) break
     for (const member of this.#members) member.send({ type: 'stop' })
@@ -82,8 +84,9 @@ class FleetRun {
   async close(): Promise<void> {
     clearInterval(this.#sampling)
     const members = this.#members.splice(0)
+    for (const member of members) member.send({ type: 'sample' })
     await Promise.all(members.map(member => member.close()))
-    if (members.length > 0) this.#sample()
+    if (members.length > 0) this.#closeSecond()
   }
 
   async #open(): Promise<void> {
@@ -117,7 +120,7 @@ class FleetRun {
 
   async #drain(): Promise<void> {
     const until = performance.now() + this.#options.scenario.load.drain_s * 1000
-    // A process reports its calls once a second.
+    // The processes are asked for their calls once a second.
     await sleep(1100)
     while (performance.now() < until && this.#record.live > 0 && !this.#isOver) await sleep(POLL_MS)
   }
@@ -135,10 +138,20 @@ class FleetRun {
   }
 
   #sample(): void {
-    const { targetPids, onSample } = this.#options
-    const target = targetPids.length === 0 ? null : processFigures(targetPids)
-    const sample = this.#record.tick(performance.now() - this.#began, target)
-    onSample?.(sample, this.#record)
+    this.#closeSecond()
+    this.#askForSamples()
+  }
+
+  /** Both sides are measured at the same time; the answers have a second to come, so that each second has one of each process. */
+  #askForSamples(): void {
+    const { targetPids } = this.#options
+    this.#target = targetPids.length === 0 ? null : processFigures(targetPids)
+    for (const member of this.#members) member.send({ type: 'sample' })
+  }
+
+  #closeSecond(): void {
+    const sample = this.#record.tick(performance.now() - this.#began, this.#target)
+    this.#options.onSample?.(sample, this.#record)
   }
 }
 

@@ -95,6 +95,7 @@ function plots(samples: readonly Sample[]): string[] {
       of('at once', s => s.live),
       of('begun', s => s.begun),
       of('failed', s => s.failed),
+      of('wait to call again', s => s.waiting),
     ),
     draw(
       'Set-up time',
@@ -157,10 +158,13 @@ function distributions({ calls }: Summary): string {
 function failures({ calls }: Summary): string {
   const kinds = Object.entries(calls.failures)
   if (kinds.length === 0) return '<p class="good">No call failed.</p>'
-  return table(
+  const share = (count: number) => `${((100 * count) / calls.calls).toFixed(2)} %`
+  const found = table(
     ['kind', 'calls', 'share'],
-    kinds.map(([kind, count]) => [kind, count, `${((100 * count) / calls.calls).toFixed(2)} %`]),
+    kinds.map(([kind, count]) => [kind, count, share(count)]),
   )
+  if (calls.retries === 0) return found
+  return `${found}<p>${calls.retries} calls (${share(calls.retries)}) are of callers who were not answered and called again.</p>`
 }
 
 function steps({ steps: results, quantity }: Summary): string {

@@ -7,7 +7,7 @@ export function progressLine(sample: Sample, { calls, failed, failures }: CallFi
     .map(([kind, count]) => `${kind} ${count}`)
   const parts = [
     `${Math.round(sample.at_ms / 1000)} s`,
-    `${sample.live} live`,
+    `${sample.live} live${sample.waiting === 0 ? '' : ` (${sample.waiting} wait to call again)`}`,
     `${sample.begun}/s begun`,
     `${calls} ended`,
     `${failed} failed${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`,

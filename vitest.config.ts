@@ -140,7 +140,7 @@ export default defineConfig({
     // As in `scripts/test-setup.ts`: the default of 1 s is too short on a busy machine.
     expect: { poll: { timeout: 10_000 } },
     setupFiles: ['scripts/test-setup.ts', 'scripts/test-cpu.ts'],
-    globalSetup: ['packages/store/src/testing/global-setup.ts'],
+    globalSetup: ['packages/store/src/testing/global-setup.ts', 'interop/shared-platform/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
       {

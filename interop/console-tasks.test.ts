@@ -6,7 +6,7 @@ import { chromium, microphoneFile, openCallingBrowser } from './calling-page.ts'
 import { lookAt, openConsole, seriousFaults } from './console-visitor.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
-import { type Serving, startServing } from './serving.ts'
+import { type SharedPlatform, sharedPlatform } from './shared-platform/shared-platform.ts'
 import { spokenWide } from './wide-speech.ts'
 
 const WAIT_MS = 60_000
@@ -14,12 +14,13 @@ const WAIT_MS = 60_000
 const MOST_TABS = 80
 
 describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}`, { timeout: 300_000 }, () => {
+  const platform = sharedPlatform('console tasks')
   const afterAllTests = atLastTestEnd()
-  let serving: Serving
+  let serving: SharedPlatform
   let client: ParleyClient
   let browser: Browser
   beforeAll(async () => {
-    serving = await startServing(afterAllTests)
+    serving = platform()
     client = clientOf(serving)
     const says = await spokenWide('I would like to book an appointment')
     const script = Array.from({ length: 8 }, () => ({ afterS: 4, says }))

@@ -6,7 +6,7 @@ import { CHROMIUM_FLAGS } from './calling-page.ts'
 import { type Look, lookAt, openConsole, screenshot, seriousFaults } from './console-visitor.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
-import { type Serving, startServing } from './serving.ts'
+import { type SharedPlatform, sharedPlatform } from './shared-platform/shared-platform.ts'
 import { pathOf, requires } from './skip.ts'
 
 const browserProgram = requires({ chromium: 'chromium' })
@@ -21,8 +21,9 @@ const LABELS_OVERLAP = `[...document.querySelectorAll('.ruler span')]
 const NAME = '<script>alert(1)</script>'
 
 describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgram.note}`, { timeout: 300_000 }, () => {
+  const platform = sharedPlatform('console')
   const afterAllTests = atLastTestEnd()
-  let serving: Serving
+  let serving: SharedPlatform
   let client: ParleyClient
   let browser: Browser
   let agentId: string
@@ -31,7 +32,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
   let gated: { readonly agentId: string; readonly suiteId: string }
 
   beforeAll(async () => {
-    serving = await startServing(afterAllTests)
+    serving = platform()
     client = clientOf(serving)
     browser = await chromium.launch({ executablePath: pathOf('chromium')!, args: [...CHROMIUM_FLAGS] })
     afterAllTests(() => browser.close())

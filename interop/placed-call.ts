@@ -18,7 +18,7 @@ export function clientOf({ demo }: Pick<Serving, 'demo'>): ParleyClient {
 }
 
 /** The command that `npm start` prints for placing a call. */
-export function printedCall({ output }: Serving): string {
+export function printedCall({ output }: Pick<Serving, 'output'>): string {
   const line = output()
     .split('\n')
     .find(line => line.trim().startsWith('curl ') && line.includes('"outbound"'))

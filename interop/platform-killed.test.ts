@@ -1,7 +1,9 @@
 // One platform with a live call, a live chat and an edited agent is killed by SIGKILL and started again on its home.
 import type { ParleyClient } from '@parley/client'
 import { prepareHome } from '@parley/store/testing'
+import { BrowserStandIn } from '@parley/webrtc/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { peerProcessOf } from './peer-process-of.ts'
 import {
   clientOf,
   eventually,
@@ -19,6 +21,8 @@ import { requires } from './skip.ts'
 
 const SOON_MS = 20_000
 const RUN_OVER_MS = 30_000
+/** Until a call is heard, on a busy machine. */
+const CALL_MS = 60_000
 const NEW_NAME = 'Pizzería Nueva'
 
 const sox = requires({ sox: 'sox', soxi: 'sox', curl: 'curl' })
@@ -106,6 +110,43 @@ describe('a platform that is killed by SIGKILL and started again', { timeout: 18
     const { agents } = await client.agents.list()
     expect(agents.map(({ ref }) => ref.id).sort()).toEqual([chatAgent, 'clinic', 'pizzeria'].sort())
     expect([await versionsOf(client, 'clinic'), await versionsOf(client, 'pizzeria')]).toEqual([[0], [0]])
+  })
+
+  it('when the process of peer connections is killed, web calls end, phone calls go on, and the next web call is answered', async () => {
+    const body = { agent_id: 'clinic', channel: 'phone', mode: 'outbound', to: second.demo.phone! } as const
+    const webCall = async () => {
+      const run = await client.runs.create({ body: { agent_id: 'clinic', channel: 'web', mode: 'inbound' } })
+      return { run_id: run.run_id, ...run.web! }
+    }
+    const { run_id: phone } = await client.runs.create({ body })
+    const { run_id: web, url, token } = await webCall()
+    const caller = new BrowserStandIn()
+    expect(await caller.call(url, token)).toBe(201)
+    const itemsOf = async (run_id: string) => (await client.runs.timeline({ params: { run_id }, query: {} })).items
+    const utterances = async (run_id: string) =>
+      (await itemsOf(run_id)).filter(({ kind }) => kind === 'utterance').length
+    for (const run_id of [phone, web])
+      await eventually(
+        () => utterances(run_id),
+        count => count > 0,
+        CALL_MS,
+      )
+    process.kill(peerProcessOf(second.pid), 'SIGKILL')
+    const ended = await waitForRun(client, web, hasEnded, CALL_MS)
+    expect(ended, JSON.stringify(ended)).toMatchObject({ outcome: { kind: 'error' } })
+    caller.close()
+    const before = await utterances(phone)
+    await eventually(
+      () => utterances(phone),
+      count => count > before,
+      CALL_MS,
+    )
+    const next = await webCall()
+    const other = new BrowserStandIn()
+    expect(await other.call(next.url, next.token)).toBe(201)
+    other.close()
+    await client.runs.cancel({ params: { run_id: phone } })
+    await waitForRun(client, phone, hasEnded, CALL_MS)
   })
 
   it('a platform that starts with a key for another model publishes again only the example that no user has edited', async ({

@@ -18,10 +18,9 @@ import {
   runPrintedCommand,
   waitForRun,
 } from './placed-call.ts'
-import { atLastTestEnd } from './recipe.ts'
 import { GatedAgent, verified } from './release-gate.ts'
 import { CALL_METERS, metersOf, webhooksOf } from './run-records.ts'
-import { type Serving, startServing, temporaryHome } from './serving.ts'
+import { DEMO, type SharedPlatform, sharedPlatform } from './shared-platform/shared-platform.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
 
 const PHONE = '+12025550143'
@@ -39,16 +38,15 @@ const sox = requires({ sox: 'sox', soxi: 'sox', curl: 'curl' })
 const baresip = requires(BARESIP_PROGRAMS)
 
 describe('a platform started by "npm start"', { timeout: 360_000, concurrent: true }, () => {
-  const afterAllTests = atLastTestEnd()
-  let serving: Serving
+  const platform = sharedPlatform(DEMO)
+  let serving: SharedPlatform
   let client: ParleyClient
   let home: string
-  beforeAll(async () => {
-    // An empty home: the start creates everything in it.
-    home = temporaryHome(afterAllTests)
-    serving = await startServing(afterAllTests, { home })
+  beforeAll(() => {
+    serving = platform()
+    home = serving.home
     client = clientOf(serving)
-  }, 180_000)
+  })
 
   it.skipIf(generator === undefined)(
     `a client that is generated from the OpenAPI document creates, edits, publishes, calls and follows${generatorNote}`,

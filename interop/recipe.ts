@@ -4,6 +4,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, onTestFinished } from 'vitest'
+import { cleanUp } from './clean-up.ts'
 
 /** A started `run.sh`. It is ended, with everything that it started, when the test ends in any way. */
 export interface Recipe {
@@ -36,7 +37,7 @@ export function atLastTestEnd(): AtTestEnd {
     if (task.result?.state === 'fail') state = 'fail'
   })
   afterAll(async () => {
-    for (const cleanup of cleanups.reverse()) await cleanup({ task: { result: { state } } })
+    await cleanUp(cleanups, state)
   })
   return cleanup => void cleanups.push(cleanup)
 }

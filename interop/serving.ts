@@ -30,6 +30,8 @@ interface ServingOptions {
   /** Home of an earlier process, or a new one; default: a new one with a migrated database. */
   readonly home?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Receives standard output and error as they come. */
+  readonly onOutput?: (text: string) => void
 }
 
 /** A platform with these takes calls on a machine whose processors are busy with other tests, where it would otherwise refuse them. */
@@ -79,6 +81,7 @@ export async function startServing(atTestEnd: AtTestEnd, options: ServingOptions
   const ready = Promise.withResolvers<void>()
   const onOutput = (chunk: Buffer) => {
     output += chunk
+    options.onOutput?.(String(chunk))
     if (output.includes('Parley is ready.')) ready.resolve()
   }
   child.stdout.on('data', onOutput)

@@ -8,7 +8,7 @@ import { LiveTranscript } from './live-transcript.ts'
 import { eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { CALL_METERS, metersOf, recordingOf, webhooksOf } from './run-records.ts'
 import { sayUntil } from './say-until.ts'
-import type { Serving } from './serving.ts'
+import type { SharedPlatform } from './shared-platform/shared-platform.ts'
 import { AIORTC_PROGRAMS, requires } from './skip.ts'
 import { rms, spokenNarrow } from './wide-speech.ts'
 
@@ -19,7 +19,7 @@ const SOON_MS = 60_000
 const RATE = 8000
 
 /** Tests of web calls by aiortc on a platform that other tests use as well. `platform`: called when a test begins. */
-export function aiortcCalls(platform: () => { readonly serving: Serving; readonly client: ParleyClient }): void {
+export function aiortcCalls(platform: () => { readonly serving: SharedPlatform; readonly client: ParleyClient }): void {
   describe.skipIf(peer.missing)(`a web call of aiortc${peer.note}`, () => {
     const created = async () => {
       const run = await platform().client.runs.create({ body: { agent_id: 'clinic', channel: 'web', mode: 'inbound' } })

@@ -4,12 +4,10 @@ import { randomBelow, SeededRandom } from '@parley/kernel'
 import { BrowserStandIn } from '@parley/webrtc/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { handingOver } from './handed-over-call.ts'
-import { peerProcessOf } from './peer-process-of.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
-import { atLastTestEnd } from './recipe.ts'
 import { CALL_METERS, metersOf, recordingOf, webhooksOf } from './run-records.ts'
 import { sayUntil } from './say-until.ts'
-import { type Serving, startServing } from './serving.ts'
+import { type SharedPlatform, sharedPlatform } from './shared-platform/shared-platform.ts'
 import { aiortcCalls } from './web-aiortc.ts'
 import { rms, spokenWide } from './wide-speech.ts'
 
@@ -19,13 +17,13 @@ const OFFERS_OF_NONSENSE = 1000
 const SENDERS = 8
 
 describe('web calls', { timeout: 240_000 }, () => {
-  const afterAllTests = atLastTestEnd()
-  let serving: Serving
+  const platform = sharedPlatform('web calls')
+  let serving: SharedPlatform
   let client: ParleyClient
-  beforeAll(async () => {
-    serving = await startServing(afterAllTests)
+  beforeAll(() => {
+    serving = platform()
     client = clientOf(serving)
-  }, 180_000)
+  })
 
   const created = async () => {
     const run = await client.runs.create({ body: { agent_id: 'clinic', channel: 'web', mode: 'inbound' } })
@@ -233,39 +231,6 @@ describe('web calls', { timeout: 240_000 }, () => {
     caller.send({ type: 'hangup' })
     await waitForRun(client, run_id, hasEnded, SOON_MS)
     caller.close()
-  })
-
-  it('when the process of peer connections is killed, web calls end, phone calls go on, and the next web call is answered', async () => {
-    const body = { agent_id: 'clinic', channel: 'phone', mode: 'outbound', to: serving.demo.phone! } as const
-    const { run_id: phone } = await client.runs.create({ body })
-    const { run_id: web, url, token } = await created()
-    const caller = new BrowserStandIn()
-    expect(await caller.call(url, token)).toBe(201)
-    const itemsOf = async (run_id: string) => (await client.runs.timeline({ params: { run_id }, query: {} })).items
-    const utterances = async (run_id: string) =>
-      (await itemsOf(run_id)).filter(({ kind }) => kind === 'utterance').length
-    for (const run_id of [phone, web])
-      await eventually(
-        () => utterances(run_id),
-        count => count > 0,
-        SOON_MS,
-      )
-    process.kill(peerProcessOf(serving.pid), 'SIGKILL')
-    const ended = await waitForRun(client, web, hasEnded, SOON_MS)
-    expect(ended, JSON.stringify(ended)).toMatchObject({ outcome: { kind: 'error' } })
-    caller.close()
-    const before = await utterances(phone)
-    await eventually(
-      () => utterances(phone),
-      count => count > before,
-      SOON_MS,
-    )
-    const next = await created()
-    const other = new BrowserStandIn()
-    expect(await other.call(next.url, next.token)).toBe(201)
-    other.close()
-    await client.runs.cancel({ params: { run_id: phone } })
-    await waitForRun(client, phone, hasEnded, SOON_MS)
   })
 
   it('invalid offers and unknown tokens are refused, and the token of the call stays unused', async () => {

@@ -1,3 +1,4 @@
+import { cleanUp } from '../../../interop/clean-up.ts'
 import type { AtTestEnd } from '../../../interop/recipe.ts'
 
 /** Runs `prove` with a function that registers cleanups, and afterwards the cleanups, the last one first. */
@@ -6,6 +7,6 @@ export async function withCleanups<Result>(prove: (atEnd: AtTestEnd) => Promise<
   try {
     return await prove(cleanup => void cleanups.push(cleanup))
   } finally {
-    for (const cleanup of cleanups.reverse()) await cleanup({ task: {} })
+    await cleanUp(cleanups)
   }
 }

@@ -1,17 +1,9 @@
 import { ParleyApiError, ParleyClient } from '@parley/client'
-import { systemRandom } from '@parley/kernel'
-import {
-  asStaff,
-  createOrganisation,
-  createStaffKey,
-  listOrganisations,
-  setEnvironment,
-  staffScope,
-} from '@parley/store'
+import { asStaff, listOrganisations } from '@parley/store'
 import { readDemoFile, writeDemoFile } from './demo-file.ts'
+import { createWorkspace, createWorkspaceKey } from './new-workspace.ts'
 
 const NAME = 'Demo'
-const CAPACITY = 20
 
 export interface DemoWorkspace {
   readonly client: ParleyClient
@@ -30,20 +22,8 @@ export async function demoWorkspace(home: string, ownerUrl: string, api: string)
     const organisations = await listOrganisations(tx)
     const demo = organisations.find(({ name }) => name === NAME)
     if (demo === undefined && organisations.length > 0) return null
-    const tenant =
-      demo?.environments.find(({ environment }) => environment === 'production') ?? (await createOrganisation(tx, NAME))
-    const scope = await staffScope(tx, tenant.tenant_id)
-    if (demo === undefined) {
-      await setEnvironment(tx, scope, { set: 'capacity', value: CAPACITY })
-      await setEnvironment(tx, scope, { set: 'admission', value: true })
-    }
-    const { secret } = await createStaffKey(
-      tx,
-      scope,
-      { name: 'npm start', role: 'admin', can_dial: true },
-      systemRandom,
-    )
-    return secret
+    const production = demo?.environments.find(({ environment }) => environment === 'production')
+    return createWorkspaceKey(tx, production?.tenant_id ?? (await createWorkspace(tx, NAME)))
   })
   if (key === null) return null
   const empty = { api, console: null, sip: null, agent_id: null, number: null, phone: null }

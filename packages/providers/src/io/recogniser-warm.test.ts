@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { systemTime } from '@parley/kernel'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { vendorCatalogue } from '../vendors.ts'
 import { reachHost } from './reach-host.ts'
 
@@ -39,7 +39,8 @@ describe.each(VENDORS.map(({ vendor, models }) => ({ name: vendor.name, model: m
     it('a recogniser reaches its service when it is prepared, before any stream', async () => {
       const { port, connections } = await host()
       await opened(`${scheme}://127.0.0.1:${port}`).warm!()
-      expect(connections()).toBe(1)
+      // The end that connects may know of the connection before the other one.
+      await vi.waitFor(() => expect(connections()).toBe(1))
     })
 
     it('a recogniser is not prepared when it was closed', async () => {

@@ -12,7 +12,7 @@ import {
   FakeSoniox,
   FakeSpeechmatics,
 } from '@parley/fakes'
-import { NARROWBAND, systemTime, WIDEBAND } from '@parley/kernel'
+import { NARROWBAND, systemTime, VirtualTime, WIDEBAND } from '@parley/kernel'
 import { resample } from '@parley/media'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
@@ -32,8 +32,6 @@ import { speechmaticsRealTime } from '../speechmatics/real-time-v2.ts'
 import { ServiceRecogniser, type ServiceRecogniserOptions } from './service-recogniser.ts'
 
 const KEY = 'a-secret-key-of-the-test'
-/** Later than the words that come before it, on a busy machine as well. */
-const STALL_MS = 1000
 type FakeOptions = Partial<FakeDeepgramFluxOptions & FakeAssemblyAiOptions>
 interface Service {
   readonly name: string
@@ -251,15 +249,16 @@ describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE, GOOGLE])(
     })
 
     it('a recogniser answers finalize with the words so far when the service stalls', async () => {
+      const time = new VirtualTime()
       const { session } = await openSession(
         service,
-        { faults: [{ type: 'stall', afterMs: STALL_MS }] },
+        { time, faults: [{ type: 'stall', afterMs: 1000 }] },
         { finalizeMs: 400 },
       )
       session.write(amplitudeSpeech('one two'))
       session.silence(60)
       await session.until(events => events.some(event => event.type === 'partial' && /two/.test(event.text)))
-      await new Promise(resolve => setTimeout(resolve, STALL_MS + 50))
+      time.advance(1000)
       session.stream.finalize()
       expect(await session.finalText()).toBe('one two')
       // A service that detects turns may have ended this one before it stalls: then finalize adds no words.

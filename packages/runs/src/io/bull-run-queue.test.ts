@@ -69,14 +69,18 @@ it('wake-ups of the run queue that come while one is under way share jobs of eig
 it('the run queue drops a wake-up that no process took within 30 s', () =>
   within(async make => {
     make().wake(workOf('old'))
-    await new Promise(resolve => setTimeout(resolve, 200))
+    const queued = async () =>
+      (await test.owner.query("select from parley_queue.job where queue = 'calls' and data->>'run_id' = 'old'"))
+        .rowCount
+    await vi.waitFor(async () => expect(await queued()).toBe(1), { timeout: 10_000 })
+    let lateMs = 30_001
+    const engine = make(() => Date.now() + lateMs)
     const taken: string[] = []
-    const late = make(() => Date.now() + 30_001)
-    await late.listen(['phone'], async work => void taken.push(work.run_id))
-    const inTime = make()
-    await new Promise(resolve => setTimeout(resolve, 1500))
-    await inTime.close()
-    expect(taken).toEqual([])
+    await engine.listen(['phone'], async work => void taken.push(work.run_id))
+    await vi.waitFor(async () => expect(await queued()).toBe(0), { timeout: 10_000 })
+    lateMs = 0
+    engine.wake(workOf('new'))
+    await vi.waitFor(() => expect(taken).toEqual(['new']), { timeout: 10_000 })
   }))
 
 it('a run queue that closes while it starts leaves no connection and logs no error', () =>

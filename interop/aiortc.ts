@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readWav } from '@parley/media'
 import { onTestFinished } from 'vitest'
-import type { AtTestEnd } from './recipe.ts'
+import type { AtTestEnd } from './clean-up.ts'
 import { pathOf } from './skip.ts'
 import { monoWav } from './wav-file.ts'
 

@@ -1,8 +1,9 @@
 import { appendFileSync, closeSync, existsSync, fstatSync, globSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Samples } from '@parley/kernel'
+import type { AtTestEnd } from './clean-up.ts'
 import { freePeerPorts, type PeerPorts, rtpRange } from './ports.ts'
-import { type AtTestEnd, type Recipe, readRunFile, startRecipe } from './recipe.ts'
+import { type Recipe, readRunFile, startRecipe } from './recipe.ts'
 
 /** One event of baresip's control port, such as CALL_MENC (SRTP is on), CALL_DTMF_START, CALL_CLOSED. */
 interface BaresipEvent {

@@ -1,5 +1,6 @@
+import type { AtTestEnd } from './clean-up.ts'
 import { freePeerPorts, rtpRange } from './ports.ts'
-import { type AtTestEnd, readRunFile, startRecipe } from './recipe.ts'
+import { readRunFile, startRecipe } from './recipe.ts'
 
 interface CarrierOptions {
   /** SIP URI for calls from the inside, over TLS with SRTP. */

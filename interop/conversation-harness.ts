@@ -6,8 +6,9 @@ import type { Draft, Plan } from '@parley/flow'
 import { CallerScript, type CallerStep, type PhoneCall, PhoneVoice, VirtualPhone } from '@parley/phone'
 import { type ActionAnswers, ActionServer } from './action-server.ts'
 import { AgentServices } from './agent-services.ts'
+import type { AtTestEnd } from './clean-up.ts'
 import { dialling, type EngineUnderTest, startEngine } from './engine.ts'
-import { type AtTestEnd, interopCertificates } from './recipe.ts'
+import { interopCertificates } from './recipe.ts'
 
 /** Below the range that the kernel picks outgoing ports from, above the engine's. */
 const PHONE_PORTS = { from: 32_000, to: 32_699 }

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import type { AtTestEnd } from './clean-up.ts'
 import { freePeerPorts } from './ports.ts'
-import type { AtTestEnd } from './recipe.ts'
 import { pathOf, requires } from './skip.ts'
 
 /** coturn of Debian. */

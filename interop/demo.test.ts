@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { readWav } from '@parley/media'
 import { loudness } from '@parley/phone/testing'
 import { describe, it } from 'vitest'
+import type { AtTestEnd } from './clean-up.ts'
 import { freePeerPorts, rtpRange } from './ports.ts'
-import type { AtTestEnd } from './recipe.ts'
 import { ADMITS_WHEN_LATE, preparedHome, temporaryHome } from './serving.ts'
 
 /** Runs `npm run demo` with these arguments, with this home and a folder for temporary files of its own. */

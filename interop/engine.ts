@@ -17,8 +17,9 @@ import { parseUri, type SipUri } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
 import { LocalFlite } from '@parley/providers/testing'
 import { onTestFinished } from 'vitest'
+import type { AtTestEnd } from './clean-up.ts'
 import { ENGINE_RTP_PORTS } from './ports.ts'
-import { type AtTestEnd, interopCertificates } from './recipe.ts'
+import { interopCertificates } from './recipe.ts'
 
 const CALL_WITHIN_MS = 20_000
 const POLL_MS = 50

@@ -3,7 +3,7 @@ import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { AtTestEnd } from './recipe.ts'
+import type { AtTestEnd } from './clean-up.ts'
 
 const GENERATOR = 'openapi-python-client'
 /** Pinned release: another one may warn of other things. `.ci/run` installs it. */

@@ -8,7 +8,8 @@ import { SocketTransport, SystemResolver, UserAgent } from '@parley/sip'
 import { isDialogSnapshot, isInviteAttempt } from '@parley/sip/testing'
 import { describe, expect, it } from 'vitest'
 import { type BaresipCallee, startBaresipCallee } from './baresip.ts'
-import { type AtTestEnd, interopCertificates } from './recipe.ts'
+import type { AtTestEnd } from './clean-up.ts'
+import { interopCertificates } from './recipe.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
 
 const peer = requires(BARESIP_PROGRAMS)

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { AtTestEnd } from './clean-up.ts'
 import { freePeerPorts, rtpRange } from './ports.ts'
-import { type AtTestEnd, type Recipe, readRunFile, startRecipe } from './recipe.ts'
+import { type Recipe, readRunFile, startRecipe } from './recipe.ts'
 
 interface LinphoneOptions {
   /** Such as "2:5" (digit 5 after 2 s), "4:pause", "6:resume 1". Default: none. */

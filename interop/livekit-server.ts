@@ -3,8 +3,8 @@ import { accessSync, constants, globSync, mkdtempSync, rmSync, writeFileSync } f
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import type { AtTestEnd } from './clean-up.ts'
 import { freePeerPorts } from './ports.ts'
-import type { AtTestEnd } from './recipe.ts'
 import { pathOf } from './skip.ts'
 
 const READY_MS = 60_000

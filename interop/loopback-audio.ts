@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { AtTestEnd } from './recipe.ts'
+import type { AtTestEnd } from './clean-up.ts'
 import { pathOf, requires } from './skip.ts'
 
 export const pulseAudio = requires({ pulseaudio: 'pulseaudio' })

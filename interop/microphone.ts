@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Ms, msToSamples, NARROWBAND } from '@parley/kernel'
-import type { AtTestEnd } from './recipe.ts'
+import type { AtTestEnd } from './clean-up.ts'
 import { monoWav } from './wav-file.ts'
 
 /** baresip ends the call when its microphone runs out. */

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { AtTestEnd } from './clean-up.ts'
 import { freePeerPorts } from './ports.ts'
-import { type AtTestEnd, type Recipe, readRunFile, startRecipe } from './recipe.ts'
+import { type Recipe, readRunFile, startRecipe } from './recipe.ts'
 
 interface PjsipOptions {
   /** "SECONDS-AFTER-ANSWER:ACTION", such as "2:digits 12#", "3:info 5", "4:hold", "6:resume", "7:reinvite", "8:update". Default: none. */

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ParleyClient, type ResultFrom } from '@parley/client'
 import { type Draft, readDraft } from '@parley/flow'
 import { editsFor } from '../packages/cli/src/workspace/draft-edits.ts'
-import type { AtTestEnd } from './recipe.ts'
+import type { AtTestEnd } from './clean-up.ts'
 import type { Serving } from './serving.ts'
 
 type Run = ResultFrom<'runs.get'>

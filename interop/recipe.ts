@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, onTestFinished } from 'vitest'
-import { cleanUp } from './clean-up.ts'
+import { type AtTestEnd, cleanUp } from './clean-up.ts'
 
 /** A started `run.sh`. It is ended, with everything that it started, when the test ends in any way. */
 export interface Recipe {
@@ -21,13 +21,6 @@ export interface Recipe {
 }
 
 const KILL_AFTER_MS = 8000
-
-/** Registers a cleanup for the end of a test: for concurrent tests, the `onTestFinished` of the test's own context. */
-export type AtTestEnd = (
-  cleanup: (ended: {
-    readonly task: { readonly result?: { readonly state: string } | undefined }
-  }) => void | Promise<void>,
-) => void
 
 /** Cleanup after all tests of a file or `describe`. Call it while the tests are collected. */
 export function atLastTestEnd(): AtTestEnd {

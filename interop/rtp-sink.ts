@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { decodePcmu } from '@parley/media'
 import { RtpHeader, readRtpHeader } from '@parley/media/testing'
-import type { AtTestEnd } from './recipe.ts'
+import type { AtTestEnd } from './clean-up.ts'
 
 /** Records the audio of peers that cannot record: a UDP port that receives PCMU. */
 interface RtpSink {

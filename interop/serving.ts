@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { prepareHome } from '@parley/store/testing'
+import type { AtTestEnd } from './clean-up.ts'
 import { freePeerPorts, rtpRange } from './ports.ts'
-import type { AtTestEnd } from './recipe.ts'
 
 const READY_MS = 120_000
 const KILL_AFTER_MS = 15_000

@@ -1,7 +1,7 @@
 import type { LegEvent } from '@parley/leg'
 import { expect } from 'vitest'
+import type { AtTestEnd } from './clean-up.ts'
 import { dialling, type EngineChanges, type EngineUnderTest, startEngine, TOKEN } from './engine.ts'
-import type { AtTestEnd } from './recipe.ts'
 import { runSipp, type SippOptions, type SippResult, type SippRun, startSipp } from './sipp.ts'
 
 /** An engine that takes calls without SRTP, and SIPp calling it to the scenario's end: each test has its own of both. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import type { AtTestEnd } from './clean-up.ts'
 import { freePeerPorts } from './ports.ts'
-import { type AtTestEnd, readRunFile, startRecipe } from './recipe.ts'
+import { readRunFile, startRecipe } from './recipe.ts'
 
 export interface SippOptions {
   /** A file of `sipp/` without ".xml": "uac-…" calls, "uas…" is called. */

@@ -1,8 +1,8 @@
 import { type LegEvent, parseUri, type SipUri } from '@parley/leg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { startBaresipCallee } from './baresip.ts'
+import type { AtTestEnd } from './clean-up.ts'
 import { closeTestVoice, dialling, type EngineUnderTest, startEngine } from './engine.ts'
-import type { AtTestEnd } from './recipe.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
 import { matchSpeech, SAME_SPEECH } from './speech-match.ts'
 

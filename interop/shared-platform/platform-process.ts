@@ -8,8 +8,7 @@ import { Services } from '../../packages/cli/src/services.ts'
 import { createWorkspace, createWorkspaceKey } from '../../packages/cli/src/workspace/new-workspace.ts'
 import { seedExamples } from '../../packages/cli/src/workspace/seed-examples.ts'
 import { readSeedRecord } from '../../packages/cli/src/workspace/seed-record.ts'
-import { cleanUp } from '../clean-up.ts'
-import type { AtTestEnd } from '../recipe.ts'
+import { type AtTestEnd, cleanUp } from '../clean-up.ts'
 import { type Serving, startServing, temporaryHome } from '../serving.ts'
 
 /** Files of the home on which the examples of every workspace depend: passwords of the built-in phone and the example server. */

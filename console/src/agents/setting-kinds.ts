@@ -1,3 +1,4 @@
+import { KNOWN_WORDS } from '@parley/contract'
 import type { DraftContent } from './flow-graph.ts'
 
 type Settings = DraftContent['settings']
@@ -56,19 +57,11 @@ export const SETTING_KINDS: Readonly<Record<EditedSetting, ValueKind>> = {
     action: choice('hangup', 'leave_message'),
     message: parts({ type: choice('prompt', 'static_text'), text: TEXT }),
   }),
-  ambientSound: choice(
-    'none',
-    'coffee-shop',
-    'convention-hall',
-    'summer-outdoor',
-    'mountain-outdoor',
-    'static-noise',
-    'call-center',
-  ),
+  ambientSound: choice(...KNOWN_WORDS.ambientSound),
   ambientSoundVolume: NUMBER,
   pronunciationDictionary: { type: 'json' },
-  denoisingMode: choice('no-denoise', 'noise-cancellation', 'noise-and-background-speech-cancellation'),
-  sttMode: choice('fast', 'accurate', 'custom'),
+  denoisingMode: choice(...KNOWN_WORDS.denoisingMode),
+  sttMode: choice(...KNOWN_WORDS.sttMode),
   userDtmfOptions: parts({ digitLimit: NUMBER, terminationKey: TEXT, timeoutMs: NUMBER }),
   channels: checks('phone', 'cloud'),
   timezone: TEXT,

@@ -5,22 +5,10 @@ import { ensureLocalCertificate, parseUri, type SipCallLeg, type SipUri } from '
 import { expect, it, onTestFinished } from 'vitest'
 import type { CallPlan } from './call-plan.ts'
 import { Engine, type EngineOptions } from './engine.ts'
-import { ADMITS_WHEN_LATE, testRouter } from './testing/index.ts'
+import { ADMITS_WHEN_LATE, SILENT_CALL, testRouter } from './testing/index.ts'
 
 const TOKEN = 'latebye234567token'
 const CALLER = { displayName: undefined, uri: parseUri('sip:+15550002222@localhost') as SipUri, params: new Map() }
-
-/** A call on which nobody talks. */
-const SILENT: CallPlan = {
-  recording: null,
-  createHandler: () => ({
-    onLeg: () => {},
-    drain: () => {},
-    stop: () => {},
-    settled: async () => {},
-    result: { utterances: [], timeline: [], digits: '', latencies: [], preemptive: null },
-  }),
-}
 
 interface EngineParts {
   readonly tls: EngineOptions['endpoint']['tls']
@@ -46,7 +34,7 @@ it('a BYE for a call that we dialled and that is over is answered 481, though no
   const tls = await ensureLocalCertificate(directory, { names: ['localhost'], addresses: ['127.0.0.1'] })
   let dialog: SipCallLeg['dialog'] = null
   const plan: CallPlan = {
-    ...SILENT,
+    ...SILENT_CALL,
     whileRinging: async leg => {
       dialog = leg.dialog
       return { kind: 'answer' }
@@ -55,7 +43,7 @@ it('a BYE for a call that we dialled and that is over is answered 481, though no
   const callee = await startEngine({ tls, ports: { from: 41_000, to: 41_098 }, plan })
   const caller = await startEngine({ tls, ports: { from: 41_100, to: 41_198 }, plan: null })
   const uri = parseUri(`sip:${TOKEN}@127.0.0.1:${callee.endpoint.port('udp')};transport=udp`) as SipUri
-  const call = await caller.dial({ uri, from: CALLER, security: 'rtp-only', plan: SILENT })
+  const call = await caller.dial({ uri, from: CALLER, security: 'rtp-only', plan: SILENT_CALL })
   call.leg.onEvent(({ type }) => {
     if (type === 'answered') call.leg.hangUp()
   })

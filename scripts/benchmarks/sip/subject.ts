@@ -1,5 +1,5 @@
 // The process that is measured: answers every call at once.
-import { type CallPlan, Engine, testRouter } from '@parley/engine/testing'
+import { Engine, SILENT_CALL, testRouter } from '@parley/engine/testing'
 import { systemRandom, systemTime } from '@parley/kernel'
 import type { TlsIdentity } from '@parley/leg'
 import { type InviteSession, parseIpNetwork, SocketTransport, SystemResolver, UserAgent } from '@parley/sip'
@@ -54,18 +54,6 @@ async function openUserAgent(tls: TlsIdentity, planted: PlantedFault | null): Pr
     port: name => transport.address(name)!.port,
     dialogs: () => userAgent.footprint.dialogs,
   }
-}
-
-/** A call on which nobody talks: media is open, and nothing reads or speaks. */
-const SILENT_CALL: CallPlan = {
-  recording: null,
-  createHandler: () => ({
-    onLeg: () => {},
-    drain: () => {},
-    stop: () => {},
-    settled: async () => {},
-    result: { utterances: [], timeline: [], digits: '', latencies: [], preemptive: null },
-  }),
 }
 
 async function openEngine(tls: TlsIdentity): Promise<Subject> {

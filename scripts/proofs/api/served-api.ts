@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { attachEmbeddedPostgres } from '@parley/store'
-import type { AtTestEnd } from '../../../interop/recipe.ts'
+import type { AtTestEnd } from '../../../interop/clean-up.ts'
 import { preparedHome } from '../../../interop/serving.ts'
 import { RolesProcess } from '../calls/roles-process.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '@parley/store'
 import type { RateCard } from '@parley/store/testing'
 import { Pool } from 'pg'
-import type { AtTestEnd } from '../../../interop/recipe.ts'
+import type { AtTestEnd } from '../../../interop/clean-up.ts'
 import { ADMITS_WHEN_LATE, preparedHome, temporaryHome } from '../../../interop/serving.ts'
 import { readDemoFile } from '../../../packages/cli/src/workspace/demo-file.ts'
 import { editsFor } from '../../../packages/cli/src/workspace/draft-edits.ts'

@@ -1,5 +1,4 @@
-import { cleanUp } from '../../../interop/clean-up.ts'
-import type { AtTestEnd } from '../../../interop/recipe.ts'
+import { type AtTestEnd, cleanUp } from '../../../interop/clean-up.ts'
 
 /** Runs `prove` with a function that registers cleanups, and afterwards the cleanups, the last one first. */
 export async function withCleanups<Result>(prove: (atEnd: AtTestEnd) => Promise<Result>): Promise<Result> {

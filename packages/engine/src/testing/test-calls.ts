@@ -37,6 +37,18 @@ export function testPlan(talker: TestTalker, { recordingPath = null, ringMs = 0 
   }
 }
 
+/** The plan of a call on which nobody talks: media is open, and nothing reads or speaks. */
+export const SILENT_CALL: CallPlan = {
+  recording: null,
+  createHandler: () => ({
+    onLeg: () => {},
+    drain: () => {},
+    stop: () => {},
+    settled: async () => {},
+    result: { utterances: [], timeline: [], digits: '', latencies: [], preemptive: null },
+  }),
+}
+
 export interface TestRoute {
   readonly token: string
   readonly security: LegSecurity

@@ -1,9 +1,10 @@
+import { KNOWN_WORDS } from '@parley/contract'
 import type { FlowNode, ModelRef } from '@parley/nodes'
 import type { DraftContent } from './draft.ts'
 import type { Findings } from './findings.ts'
 import { type Fix, putModelChoice } from './fixes.ts'
 import { type Path, type Scope, scopesOf } from './scope.ts'
-import { KNOWN_WORDS, type SettingValues } from './settings.ts'
+import type { SettingValues } from './settings.ts'
 
 const PLATFORM_KEY = "the platform's own key is used"
 

@@ -1,9 +1,9 @@
+import { KNOWN_WORDS } from '@parley/contract'
 import { withDefaults } from './defaults.ts'
 import type { DraftContent } from './draft.ts'
 import type { Findings } from './findings.ts'
 import type { Fix } from './fixes.ts'
 import { spokenTags } from './languages.ts'
-import { KNOWN_WORDS } from './settings.ts'
 
 /** Warns of unknown setting values and reports unsupported languages. */
 export function checkSettings({ settings: set }: DraftContent, findings: Findings): void {

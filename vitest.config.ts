@@ -41,20 +41,13 @@ const SLOW = [
   'sip/src/message/message.property.test.ts',
   'sip/src/ua/{flood,header-injection,hostile,leaks,lossy}.test.ts',
 ]
-/**
- * Tests that start whole platforms and judge what becomes of calls, runs and requests: they wait more than they compute,
- * so that a few run at once.
- */
-const WHOLE = [
-  'interop/{console,demo,engine-runs,killed-engine,local-speech,platform,platform-killed,sipp-timers,web-livekit,web-turn}.test.ts',
-  'scripts/proofs/{admission,alerts,answers,drain,faults,idempotency,journals,live-updates,postgres,schemathesis,toll-fraud,upgrade}.realtime.test.ts',
-  'control-plane/**/*.realtime.test.ts',
-  'packages/{store,runs,jobs}/**/*.realtime.test.ts',
-  'scripts/benchmarks/{api,knowledge}/*.realtime.test.ts',
-]
 /** Tests that measure milliseconds: each by itself, after all others. */
 const ALONE = ['scripts/benchmarks/{media,sip,turn}/*.realtime.test.ts']
-/** Tests that live in real time (sockets with peers, media clocks). Each keeps a core a third busy, so that five run at once. */
+/**
+ * Tests that live in real time: sockets with peers, media clocks, platforms in processes, which they may share (interop/shared-platform). They
+ * wait more than they compute: a file keeps a third of a core busy, so that five run at once. Long files begin first and short ones fill
+ * the places of those that end, which two groups that follow each other would leave empty.
+ */
 const REAL_TIME = ['interop/**/*.test.ts', '**/*.realtime.test.ts']
 const NEVER = ['**/node_modules/**', '**/fixtures/**']
 
@@ -68,33 +61,42 @@ const LONGEST_FIRST = [
   'events.test.ts',
   'trunk-check.test.ts',
   'service-recognisers.faults.test.ts',
-  'schemathesis.realtime.test.ts',
-  'faults.realtime.test.ts',
-  'console.test.ts',
   'web-page.test.ts',
-  'services.realtime.test.ts',
-  'platform-killed.test.ts',
-  'demo.test.ts',
-  'platform.test.ts',
-  'service-failures.realtime.test.ts',
+  'faults.realtime.test.ts',
   'web-call.test.ts',
-  'admission.realtime.test.ts',
-  'sipp-timers.test.ts',
-  'web-livekit.test.ts',
+  'schemathesis.realtime.test.ts',
+  'platform-killed.test.ts',
+  'console.test.ts',
+  'services.realtime.test.ts',
   'live-updates.realtime.test.ts',
-  'answers.realtime.test.ts',
+  'demo.test.ts',
   'local-speech.test.ts',
-  'alerts.realtime.test.ts',
-  'toll-fraud.realtime.test.ts',
-  'drain.realtime.test.ts',
-  'journals.realtime.test.ts',
-  'embedded-postgres.realtime.test.ts',
+  'service-failures.realtime.test.ts',
+  'sipp-timers.test.ts',
   'api.realtime.test.ts',
+  'admission.realtime.test.ts',
+  'web-livekit.test.ts',
+  'journals.realtime.test.ts',
+  'platform.test.ts',
+  'console-tasks.test.ts',
   'baresip-conversation.test.ts',
+  'answers.realtime.test.ts',
+  'drain.realtime.test.ts',
+  'embedded-postgres.realtime.test.ts',
+  'fleet.test.ts',
   'slow-senders.realtime.test.ts',
+  'alerts.realtime.test.ts',
   'conversation-audio.test.ts',
+  'toll-fraud.realtime.test.ts',
+  'speech-to-speech.realtime.test.ts',
   'carrier.test.ts',
+  'upgrade.realtime.test.ts',
+  'engine-inbound.test.ts',
+  'postgres.realtime.test.ts',
   'floods.realtime.test.ts',
+  'killed-engine.test.ts',
+  'worker.realtime.test.ts',
+  'engine-runs.test.ts',
   'media-attacks.realtime.test.ts',
   'leaks.realtime.test.ts',
   'long-call.test.ts',
@@ -118,8 +120,7 @@ class LongestFirst extends BaseSequencer {
 
 /** Unit tests wait for timers, threads and databases half of their time. */
 const UNIT_WORKERS = availableParallelism() + 2
-const WHOLE_WORKERS = 5
-const REAL_TIME_WORKERS = 4
+const REAL_TIME_WORKERS = 5
 const SLOW_WORKERS = 2
 
 // For the processes of the tests, and those that they start.
@@ -166,18 +167,8 @@ export default defineConfig({
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // `scripts/test.ts` runs this group by itself, beside the others: its workers are numbered from 1, too.
-          env: { [FIRST_PORT_SLOT]: String(WHOLE_WORKERS) },
-          sequence: { groupOrder: 5 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'whole',
-          include: WHOLE,
-          exclude: NEVER,
-          maxWorkers: WHOLE_WORKERS,
-          sequence: { groupOrder: 2 },
+          env: { [FIRST_PORT_SLOT]: String(REAL_TIME_WORKERS) },
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -185,9 +176,9 @@ export default defineConfig({
         test: {
           name: 'realtime',
           include: REAL_TIME,
-          exclude: [...NEVER, ...WHOLE, ...ALONE],
+          exclude: [...NEVER, ...ALONE],
           maxWorkers: REAL_TIME_WORKERS,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -199,7 +190,7 @@ export default defineConfig({
           isolate: true,
           maxWorkers: 1,
           fileParallelism: false,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -33,7 +33,7 @@ describe('a second attempt', () => {
   const failed = (name: string) => ({ name: `${name} > holds`, state: 'failed', reason: 'late', file: name }) as const
 
   it('a failed file of any group runs again, and one in whose time an error came that no test awaited', () => {
-    const files = [file('unit', 'a'), file('realtime', 'b'), file('whole', 'c'), file('realtime', 'd')]
+    const files = [file('unit', 'a'), file('realtime', 'b'), file('slow', 'c'), file('realtime', 'd')]
     expect(filesToRepeat([failed('a'), failed('b'), failed('c')], files)).toEqual(['a', 'b', 'c'])
     const stray = { ...failed('d'), name: 'd > outside of any test' }
     expect(filesToRepeat([stray], files)).toEqual(['d'])
@@ -44,7 +44,7 @@ describe('a second attempt', () => {
     expect(
       filesToRepeat(
         names.map(failed),
-        names.map(name => file('whole', name)),
+        names.map(name => file('realtime', name)),
       ),
     ).toEqual([])
   })

@@ -3,7 +3,4 @@
  * groups of a list follow each other. Tests that only compute (`slow`) fill the time in which others wait; tests that measure
  * milliseconds (`alone`) run by themselves.
  */
-export const TEST_STEPS: readonly (readonly (readonly string[])[])[] = [
-  [['unit', 'whole', 'realtime'], ['slow']],
-  [['alone']],
-]
+export const TEST_STEPS: readonly (readonly (readonly string[])[])[] = [[['unit', 'realtime'], ['slow']], [['alone']]]

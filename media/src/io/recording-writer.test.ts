@@ -127,7 +127,7 @@ describe('recording writer', () => {
     const buffer = allocateRecordingRing()
     const id = writer.add(buffer, path)
     const ring = fill(buffer, tone(8000, 1000), tone(8000, 1000))
-    await expect.poll(() => read(path).channels[0]!.length, { timeout: 3000 }).toBe(8000)
+    await expect.poll(() => read(path).channels[0]!.length).toBe(8000)
     const nextThread = () => new Promise<Worker>(resolve => process.once('worker', resolve))
     const replacement = nextThread()
     await writerThread.terminate()

@@ -148,7 +148,7 @@ describe('a worker', () => {
           webhooks_delivered: 2,
           analyses_made: 1,
         }),
-      { timeout: 5000 },
+      { timeout: 15_000 },
     )
     expect(harness.problems).toEqual([])
     await telephone.close()
@@ -175,7 +175,7 @@ describe('a worker', () => {
       return false
     }
     await worker({ joinRecordings, intervals: { joinRecordings: 50 } })
-    await vi.waitFor(() => expect(joins.length).toBeGreaterThan(2), { timeout: 5000 })
+    await vi.waitFor(() => expect(joins.length).toBeGreaterThan(2), { timeout: 15_000 })
     await test.owner.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'parley'",
     )
@@ -193,7 +193,7 @@ describe('a worker', () => {
       },
       intervals: { joinRecordings: 20, expireContents: 20 },
     })
-    await vi.waitFor(() => expect(rounds).toBeGreaterThan(2), { timeout: 5000 })
+    await vi.waitFor(() => expect(rounds).toBeGreaterThan(2), { timeout: 15_000 })
     const closedAt = performance.now()
     await hanging.close()
     expect(performance.now() - closedAt).toBeLessThan(15_000)
@@ -209,6 +209,6 @@ describe('a worker', () => {
       },
       intervals: { joinRecordings: 20 },
     })
-    await vi.waitFor(() => expect(others).toBeGreaterThan(0), { timeout: 3000 })
+    await vi.waitFor(() => expect(others).toBeGreaterThan(0), { timeout: 15_000 })
   }, 30_000)
 })

@@ -8,6 +8,7 @@ import { Services } from '../../packages/cli/src/services.ts'
 import { createWorkspace, createWorkspaceKey } from '../../packages/cli/src/workspace/new-workspace.ts'
 import { seedExamples } from '../../packages/cli/src/workspace/seed-examples.ts'
 import { readSeedRecord } from '../../packages/cli/src/workspace/seed-record.ts'
+import { cpuOf } from '../../scripts/proofs/web-calls/cpu-of.ts'
 import { type AtTestEnd, cleanUp } from '../clean-up.ts'
 import { type Serving, startServing, temporaryHome } from '../serving.ts'
 
@@ -77,6 +78,12 @@ export class PlatformProcess {
   }
 
   stop(): Promise<void> {
+    if (process.platform === 'linux') {
+      const seconds = (cpuOf(this.demo.pid) / 1000).toFixed(1)
+      process.stdout.write(
+        `  the platform that test files shared took ${seconds} s of processors, without its database\n`,
+      )
+    }
     return cleanUp(this.#cleanups)
   }
 }

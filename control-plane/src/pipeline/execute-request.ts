@@ -164,13 +164,13 @@ async function executeTransaction(
     if (stored !== null) return { answer: stored, isNew: false }
     return { answer: checkedAnswer(route, await route.handler(request.input, context)), isNew: true }
   }
-  const lastWrites = async (tx: Queries, { answer, isNew }: { answer: CheckedAnswer; isNew: boolean }) =>
-    isNew &&
-    allWritten([
-      ...last.map(one => one.write(tx)),
-      audit(tx, request, effects, 'allowed'),
-      ...(record === null ? [] : [keepAnswer(tx, scope, sealer, record, { status: answer.status, body: answer.text })]),
-    ])
+  const lastWrites = async (tx: Queries, { answer, isNew }: { answer: CheckedAnswer; isNew: boolean }) => {
+    if (!isNew) return
+    const kept = [audit(tx, request, effects, 'allowed')]
+    if (record !== null) kept.push(keepAnswer(tx, scope, sealer, record, { status: answer.status, body: answer.text }))
+    // Sent after them, since they may hold locks for which other requests wait; their error is the one that explains.
+    await allWritten([...last.map(one => one.write(tx)), ...kept])
+  }
   try {
     const { answer } = await withOffloading(offload =>
       transactionOrRefusal(dependencies.database, scope, attempt(offload), lastWrites),

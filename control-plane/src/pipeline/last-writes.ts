@@ -1,6 +1,6 @@
 import type { Queries } from '@parley/store'
 
-/** A write that travels with the COMMIT of an operation, before its audit item and its answer. */
+/** A write that travels with the COMMIT of an operation, after its audit item and its answer. */
 export interface LastWrite {
   /** Begins its statements at once. When it fails, nothing of the operation is stored. */
   write(tx: Queries): Promise<void>

@@ -125,8 +125,21 @@ export class BullConnections {
 
 const PostgresBull = withBackend(createPostgresBackend)
 
+/**
+ * A job need not survive a crash of the server, since the sweeps find what it would have started: its commit waits for no disk, and
+ * the commits of the application have the disk for themselves.
+ */
+const UNSYNCED = '-c synchronous_commit=off'
+
 function postgresAt(connectionString: string): PostgresConnectionOptions {
-  return { connectionString, schema: NAMESPACE, migrate: true, max: 3, application_name: 'parley-queue' }
+  return {
+    connectionString,
+    schema: NAMESPACE,
+    migrate: true,
+    max: 3,
+    application_name: 'parley-queue',
+    options: UNSYNCED,
+  }
 }
 
 /** A worker that is closed while it connects would open one more connection afterwards, which nothing ends. */

@@ -1,8 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
-import { type Admission, admissionBy, admitBy, countTransfer } from './admission.ts'
+import {
+  type Admission,
+  admissionBy,
+  admitBy,
+  admitWithAnswer,
+  countTransfer,
+  type NewRun,
+  RefusedAdmission,
+} from './admission.ts'
 import { writeBudget } from './budget.ts'
 import { cancelRun, cancelRunsOfKey, finishBy, finishRun } from './finish.ts'
 import { claimRun, moveRun, storeDial } from './ownership.ts'
@@ -245,16 +255,62 @@ async function race(scope: Scope, admitOne: (index: number) => Promise<Admission
   return { admitted: answers.length - refused.length, reasons: new Set(refused.map(answer => answer.reason)) }
 }
 
+/** Admits a run as the last statement of its transaction, before the counters are locked; by `admit`, default the database's own. */
+async function admitAnswered(
+  scope: Scope,
+  by = (tx: Queries, run: typeof OUTBOUND & NewRun) => admitWithAnswer(tx, scope, run),
+) {
+  const run = { run_id: randomUUID(), created_at: new Date().toISOString() }
+  try {
+    await test.database.transaction(scope, tx => by(tx, { ...OUTBOUND, ...run }))
+    return { kind: 'admitted' as const, ...run, owned: null }
+  } catch (error) {
+    if (error instanceof RefusedAdmission) return { kind: 'refused' as const, ...error.refused, run_id: null }
+    throw error
+  }
+}
+
+/** Ways to admit an outbound call. */
+const ADMITTING = [
+  { way: 'before its answer is made', admitOne: (scope: Scope) => admit(test, scope) },
+  { way: 'with its answer', admitOne: (scope: Scope) => admitAnswered(scope) },
+]
+
 // Thousands of transactions take long on a busy machine.
-describe('concurrent admissions', { timeout: 60_000 }, () => {
-  it('concurrent admissions never admit more runs than the capacity', async () => {
-    const scope = await workspace(test, { capacity: 40, daily: 100 })
-    const { admitted: passed, reasons } = await race(scope, () => admit(test, scope))
+describe.each(ADMITTING)('concurrent admissions, each $way,', { timeout: 60_000 }, ({ admitOne }) => {
+  it('never admit more runs than the capacity, and a refused one leaves nothing', async () => {
+    for (const daily of [100, null]) {
+      const scope = await workspace(test, { capacity: 40, daily })
+      const { admitted: passed, reasons } = await race(scope, () => admitOne(scope))
+      expect(passed).toBe(40)
+      expect(reasons).toEqual(new Set(['concurrent_capacity']))
+      expect(await counted(test, scope)).toEqual({ live: 40, permits: 40, calls: 40 })
+    }
+  })
+
+  it('never admit more calls than the daily limit', async () => {
+    const scope = await workspace(test, { capacity: 1000, daily: 40 })
+    const { admitted: passed, reasons } = await race(scope, () => admitOne(scope))
     expect(passed).toBe(40)
-    expect(reasons).toEqual(new Set(['concurrent_capacity']))
+    expect(reasons).toEqual(new Set(['daily_call_limit']))
     expect(await counted(test, scope)).toEqual({ live: 40, permits: 40, calls: 40 })
   })
 
+  it('never admit more runs than the spend cap allows, and reserve what each may cost', async () => {
+    const scope = await workspace(test, { capacity: 1000 })
+    await capped(scope, '60.7')
+    const { admitted: passed, reasons } = await race(scope, () => admitOne(scope))
+    expect(passed).toBe(40)
+    expect(reasons).toEqual(new Set(['spend_cap']))
+    const { rows } = await test.owner.query(
+      'select unresolved, reserved_usd::float8 as reserved from parley.run_counters where tenant_id = $1',
+      [scope.tenant_id],
+    )
+    expect(rows).toEqual([{ unresolved: 40, reserved: 60 }])
+  })
+})
+
+describe('concurrent admissions', { timeout: 60_000 }, () => {
   it('concurrent admissions never admit more runs than the daily limit while runs end and release their permits', async () => {
     const scope = await workspace(test, { capacity: 40, daily: 100 })
     const over: Promise<unknown>[] = []
@@ -274,14 +330,6 @@ describe('concurrent admissions', { timeout: 60_000 }, () => {
     expect(passed).toBe(100)
     expect(reasons).toContain('daily_call_limit')
     expect(await counted(test, scope)).toEqual({ live: 0, permits: 0, calls: 100 })
-  })
-
-  it('concurrent admissions never admit more runs than the spend cap allows', async () => {
-    const scope = await workspace(test, { capacity: 1000 })
-    await capped(scope, '60.7')
-    const { admitted: passed, reasons } = await race(scope, () => admit(test, scope))
-    expect(passed).toBe(40)
-    expect(reasons).toEqual(new Set(['spend_cap']))
   })
 
   it('concurrent admissions never release a permit twice', async () => {
@@ -333,6 +381,25 @@ describe('the admission tests detect a planted fault:', { timeout: 60_000 }, () 
     const scope = await workspace(test, { capacity: 40 })
     const { admitted: passed } = await race(scope, () =>
       test.database.transaction(scope, tx => admitBy(admissionBy('parley.admit_any'), tx, scope, CHAT)),
+    )
+    expect(passed).toBeGreaterThan(40)
+  })
+
+  it('the admission tests detect a planted fault: a count after the rows of a run that does not look at the capacity', async () => {
+    await plant(
+      'admit_run',
+      body => body.replace('and (is_locked or c.live < environment.concurrent_capacity)', ''),
+      'admit_late',
+    )
+    const scope = await workspace(test, { capacity: 40 })
+    const { admitted: passed } = await race(scope, () =>
+      admitAnswered(scope, async (tx, run) => {
+        const request = JSON.stringify(run)
+        const late = sql`select from parley.admit_late(${scope.tenant_id}, ${request}, null, null, null, false, true)`
+        await late.execute(tx).catch(error => {
+          throw error.code === 'PA001' ? new RefusedAdmission(JSON.parse(error.detail)) : error
+        })
+      }),
     )
     expect(passed).toBeGreaterThan(40)
   })

@@ -150,15 +150,15 @@ export class RefusedAdmission extends Error {
 
 const admissionOrFailure = new PreparedQuery(
   (_, { tenant_id, request }: { readonly tenant_id: string; readonly request: string }) =>
-    sql`select parley.admit_or_fail(${tenant_id}::uuid, ${request}::jsonb)`,
+    sql`select from parley.admit_run(${tenant_id}::uuid, ${request}::jsonb, null, null, null, false, true)`,
 )
 
-/** The condition with which `parley.admit_or_fail` refuses. */
+/** The condition with which `parley.admit_run` refuses such a run. */
 const REFUSED = 'PA001'
 
 /**
- * As {@link admitRun}, for a run whose answer is made already: it travels with the answer and COMMIT, so that the environment's
- * other admissions wait for neither. Throws `RefusedAdmission`.
+ * As {@link admitRun}, for a run whose answer is made already: the last statement before COMMIT, so that the environment's other
+ * admissions wait for that alone. Throws `RefusedAdmission`.
  */
 export async function admitWithAnswer(tx: Queries, scope: Scope, request: RunRequest & NewRun): Promise<void> {
   try {

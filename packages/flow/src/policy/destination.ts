@@ -47,14 +47,14 @@ export function judgeDestination(destination: string, rules: DestinationRules): 
   const real = number?.isPossible() && number.isValid() && number.number === destination
   if (number === undefined || !real) return denied('destination_not_allowed')
   const byPrefix = rules.allowPrefixes?.some(prefix => PREFIX.test(prefix) && destination.startsWith(prefix))
-  const allowed = byPrefix === true || (isOrdinary(number) && isInCountries(number, rules))
+  const type = number.getType()
+  const allowed = byPrefix === true || (isOrdinary(type) && isInCountries(number, type, rules))
   return allowed
     ? { decision: 'allow', reason: null, policy_version: POLICY_VERSION }
     : denied('destination_not_allowed')
 }
 
-function isOrdinary(number: PhoneNumber): boolean {
-  const type = number.getType()
+function isOrdinary(type: NumberType): boolean {
   return type !== undefined && ORDINARY.has(type)
 }
 
@@ -62,22 +62,37 @@ function parsed(e164: string): PhoneNumber | undefined {
   return E164.test(e164) ? parsePhoneNumberFromString(e164, { extract: false }) : undefined
 }
 
-function isInCountries(number: PhoneNumber, { allowedCountries, ownNumbers = [] }: DestinationRules): boolean {
-  const countries = countriesOf(number)
+function isInCountries(
+  number: PhoneNumber,
+  type: NumberType,
+  { allowedCountries, ownNumbers = [] }: DestinationRules,
+): boolean {
+  const countries = countriesOf(number, type)
   if (allowedCountries !== null) return allowedCountries.some(name => countries.includes(name.toUpperCase()))
   // Parsing takes a while: only those that may be of the same country, and no more than it needs.
   const code = `+${number.countryCallingCode}`
   return ownNumbers.some(own => own.startsWith(code) && sharesCountry(own, countries))
 }
 
+/** Most own numbers whose countries are remembered. */
+const MAX_REMEMBERED = 1000
+/** Countries of own numbers: an environment has few, and each of its calls asks for them. */
+const remembered = new Map<string, readonly string[]>()
+
 function sharesCountry(own: string, countries: readonly string[]): boolean {
-  const number = parsed(own)
-  return number !== undefined && countriesOf(number).some(country => countries.includes(country))
+  let its = remembered.get(own)
+  if (its === undefined) {
+    const number = parsed(own)
+    its = number === undefined ? [] : countriesOf(number, number.getType())
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+    remembered.set(own, its)
+  }
+  return its.some(country => countries.includes(country))
 }
 
-function countriesOf(number: PhoneNumber): readonly string[] {
+function countriesOf(number: PhoneNumber, type: NumberType): readonly string[] {
   // The United States and Canada share their toll-free numbers, which the plan files under the first.
-  if (number.countryCallingCode === '1' && number.getType() === 'TOLL_FREE') return ['US', 'CA']
+  if (number.countryCallingCode === '1' && type === 'TOLL_FREE') return ['US', 'CA']
   return number.country === undefined ? [] : [number.country]
 }
 

@@ -6,6 +6,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely'
+import { noteConnection } from '../query-connections.ts'
 import type { Schema } from '../schema.ts'
 
 const adapter = new PostgresAdapter()
@@ -44,7 +45,7 @@ class BorrowedDriver implements Driver {
 
 /** Typed queries on this connection, whose session was set up with {@link SESSION}. */
 export function queriesOn(connection: DatabaseConnection): Kysely<Schema> {
-  return new Kysely<Schema>({
+  const db = new Kysely<Schema>({
     dialect: {
       createAdapter: () => adapter,
       createDriver: () => new BorrowedDriver(connection),
@@ -52,6 +53,8 @@ export function queriesOn(connection: DatabaseConnection): Kysely<Schema> {
       createQueryCompiler: () => compiler,
     },
   })
+  noteConnection(db, connection)
+  return db
 }
 
 /**

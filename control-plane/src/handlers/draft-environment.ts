@@ -5,7 +5,6 @@ import {
   existingDocuments,
   type OpenDraft,
   type Queries,
-  referencedSecrets,
   referenceTargets,
   searchedGeneration,
 } from '@parley/store'
@@ -25,19 +24,10 @@ export async function draftEnvironmentOf(
   return { ...references, ...servicesOf(catalogue), ...knowledge }
 }
 
-/** The resources that a run of a publication needs. */
-export async function runEnvironmentOf({
-  db,
-  scope,
-  platform,
-}: Pick<Context, 'db' | 'scope' | 'platform'>): Promise<Pick<DraftEnvironment, 'models' | 'voices' | 'secrets'>> {
-  const [catalogue, secrets] = await Promise.all([platform.catalogue(scope, db), referencedSecrets(db, scope)])
-  return { ...servicesOf(catalogue), secrets }
-}
-
 const services = new WeakMap<Catalogue, Pick<DraftEnvironment, 'models' | 'voices'>>()
 
-function servicesOf(catalogue: Catalogue): Pick<DraftEnvironment, 'models' | 'voices'> {
+/** The models and voices of a catalogue, as a draft or a run refers to them. */
+export function servicesOf(catalogue: Catalogue): Pick<DraftEnvironment, 'models' | 'voices'> {
   const known = services.get(catalogue)
   if (known !== undefined) return known
   const { models, voices } = catalogue

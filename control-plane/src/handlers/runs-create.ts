@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
 import { type InputOf, type OperationNamed, Refusal, type Scope } from '@parley/contract'
-import { judgeDestination, type Plan, unreadyIn } from '@parley/flow'
+import { type DraftEnvironment, judgeDestination, type Plan, unreadyIn } from '@parley/flow'
 import {
   admitRun,
   admittedRun,
   admitWithAnswer,
   type DialFacts,
-  dialFacts,
+  factsOfCall,
+  factsOfRun,
   lockAgentForRun,
   type NewRun,
-  type PlannedPublication,
   type Queries,
   RefusedAdmission,
+  type RunFacts,
   type RunKind,
   type RunRequest,
-  readPublication,
   secondsUntilCallAllowed,
 } from '@parley/store'
 import { type Context, type Handlers, withFirstReads } from '../context.ts'
 import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
-import { runEnvironmentOf } from './draft-environment.ts'
+import { servicesOf } from './draft-environment.ts'
 import type { RunContext } from './run-context.ts'
 import { existingRun, runBody } from './runs-body.ts'
 import { admissionRefused } from './runs-refusals.ts'
@@ -91,29 +91,34 @@ async function preparedRun(body: RunCreation, context: RunContext, facts: Promis
     throw new Refusal('forbidden', 'this key may not place calls: use a key with can_dial, or an admin key', {
       reason: 'can_dial',
     })
-  const [agent, published, call, environment] = await facts
+  const [agent, published, catalogue] = await facts
   const { publication, run } = publicationFor(body, settledValue(agent), settledValue(published))
   checkChannel(body, publication)
   const webKind = isWeb ? webKindOf(body, context) : null
-  const line = isPhone ? outboundLine(settledValue(call)!) : null
+  const line = 'number_trunk_id' in publication ? outboundLine(publication) : null
   if (line !== null) checkDestination(body.to, line.facts)
-  checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, settledValue(environment))
+  const environment = { ...servicesOf(settledValue(catalogue)), secrets: publication.secrets }
+  checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, environment)
   return { request: requestOf(body, publication, line, context), publication, webKind, run }
 }
 
 type Facts = Awaited<ReturnType<typeof factsFor>>
 
+/** With the facts of its call, if the run places one. */
+type Published = RunFacts | (RunFacts & DialFacts)
+
 /**
  * Reads in one round trip what the request depends on; the first reason to refuse is still that of the agent. Locks the agent before the
  * rest is read, so that no concurrent request archives it, or publishes another head, before the run is admitted.
  */
-function factsFor({ agent_id, version, channel, from }: RunCreation, context: RunContext) {
-  const { db, scope } = context
+function factsFor({ agent_id, channel, ...named }: RunCreation, { db, scope, platform }: RunContext) {
+  const version = named.version ?? null
   return Promise.allSettled([
     lockAgentForRun(db, scope, agent_id),
-    readPublication(db, scope, agent_id, version ?? 'head'),
-    channel === 'phone' ? dialFacts(db, scope, { agent_id, version: version ?? null, from: from ?? null }) : null,
-    runEnvironmentOf(context),
+    channel === 'phone'
+      ? factsOfCall(db, scope, { agent_id, version, from: named.from ?? null })
+      : factsOfRun(db, scope, { agent_id, version }),
+    platform.catalogue(scope, db),
   ])
 }
 
@@ -142,8 +147,8 @@ function kindOf({ channel, mode }: RunCreation): RunKind {
 function publicationFor(
   { agent_id, version }: RunCreation,
   agent: Awaited<ReturnType<typeof lockAgentForRun>>,
-  publication: PlannedPublication | null,
-): { readonly publication: PlannedPublication; readonly run: NewRun } {
+  publication: Published | null,
+): { readonly publication: Published; readonly run: NewRun } {
   if (agent === null) throw noAgent(agent_id)
   if (agent.archived_at !== null) throw agentArchived(agent_id)
   const publishedVersion = version ?? agent.head_version
@@ -153,7 +158,7 @@ function publicationFor(
   return { publication, run: { run_id, created_at } }
 }
 
-function checkChannel({ channel, agent_id }: RunCreation, { version, channels, test }: PlannedPublication): void {
+function checkChannel({ channel, agent_id }: RunCreation, { version, channels, test }: RunFacts): void {
   if (channel === 'phone' && test)
     throw new Refusal(
       'conflict',
@@ -223,11 +228,13 @@ const UNREADY = {
   voice_not_found: 'voice_not_ready',
 } as const
 
+type RunEnvironment = Pick<DraftEnvironment, 'models' | 'voices' | 'secrets'>
+
 /** Resources that existed when the version was published may have been deleted since. */
 function checkReadiness(
   plan: Plan,
   { line, speaks }: { readonly line: OutboundLine | null; readonly speaks: boolean },
-  environment: Awaited<ReturnType<typeof runEnvironmentOf>>,
+  environment: RunEnvironment,
 ): void {
   const unready = (reason: (typeof UNREADY)[keyof typeof UNREADY], message: string) =>
     new Refusal('capability_unavailable', message, { reason })
@@ -244,7 +251,7 @@ function checkReadiness(
 
 function requestOf(
   body: RunCreation,
-  publication: PlannedPublication,
+  publication: RunFacts,
   line: OutboundLine | null,
   context: RunContext,
 ): RunRequest {

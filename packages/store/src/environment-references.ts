@@ -1,11 +1,10 @@
 import type { Scope } from '@parley/contract'
-import { sql } from 'kysely'
-import { PreparedQuery } from './prepared-query.ts'
+import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from './protocol.ts'
 import type { DraftContent, SecretKind } from './schema.ts'
 
 /** The resources of an environment that a draft can refer to. */
-interface EnvironmentReferences {
+export interface EnvironmentReferences {
   readonly trunks: readonly { readonly trunk_id: string; readonly inbound: boolean }[]
   /** The number that the draft shows, and the first two on its trunk and on the environment's first one. */
   readonly numbers: readonly { readonly phone_number: string; readonly trunk_id: string }[]
@@ -52,8 +51,8 @@ export async function referenceTargets(
   return rows[0] ?? { trunks: [], numbers: [], secrets: [] }
 }
 
-/** SQL for the secrets that are not deleted, as a JSON array. */
-function secretsOf(tenantId: string) {
+/** SQL for the secrets that are not deleted, as a JSON array. `tenantId`: the id, or an SQL expression of it. */
+export function secretsOf(tenantId: string | RawBuilder<unknown>) {
   return sql<EnvironmentReferences['secrets']>`(
     select coalesce(json_agg(json_build_object(
       'secret_id', s.secret_id, 'kind', s.kind, 'versions', (
@@ -63,14 +62,4 @@ function secretsOf(tenantId: string) {
     ) order by s.secret_id), '[]')
     from parley.secrets s where s.tenant_id = ${tenantId} and s.deleted_at is null
   )`
-}
-
-const secrets = new PreparedQuery(
-  (_, { tenant_id }: { readonly tenant_id: string }) =>
-    sql<Pick<EnvironmentReferences, 'secrets'>>`select ${secretsOf(tenant_id)} as secrets`,
-)
-
-/** The secrets that a publication can refer to. */
-export async function referencedSecrets(db: Queries, { tenant_id }: Scope): Promise<EnvironmentReferences['secrets']> {
-  return (await secrets.first(db, { tenant_id }))?.secrets ?? []
 }

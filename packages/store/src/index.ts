@@ -81,7 +81,7 @@ export {
   writeDraft,
 } from './drafts.ts'
 export { ENVIRONMENT_LIMITS } from './environment-limits.ts'
-export { referencedSecrets, referenceTargets } from './environment-references.ts'
+export { referenceTargets } from './environment-references.ts'
 export { StoreError, type StoreErrorCode } from './errors.ts'
 export {
   claim,
@@ -238,7 +238,6 @@ export {
 export { admittedRun } from './runs/admitted-run.ts'
 export { type BudgetRow, readBudget, writeBudget } from './runs/budget.ts'
 export { forgetBlobs } from './runs/contents.ts'
-export { type DialFacts, dialFacts } from './runs/dial-facts.ts'
 export { type RunLedger, runLedger } from './runs/effect-ledger.ts'
 export {
   type InferenceEffect,
@@ -302,6 +301,7 @@ export {
   readRecording,
 } from './runs/recordings.ts'
 export { type RunWrites, writeRun } from './runs/run-batch.ts'
+export { type DialFacts, factsOfCall, factsOfRun, type RunFacts } from './runs/run-facts.ts'
 export { listRuns, type RunRow, readRun } from './runs/runs.ts'
 export { listSipMessages, type SipMessageRow, storeSipMessages } from './runs/sip-messages.ts'
 export { type StartingRun, startingRun } from './runs/starting-run.ts'

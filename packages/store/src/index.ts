@@ -190,7 +190,6 @@ export {
   listPublications,
   moveHead,
   type NewPublication,
-  type PlannedPublication,
   type PublicationRow,
   type PublishedRevision,
   publicationOfRevision,

@@ -139,6 +139,16 @@ describe('the record of a run', () => {
     expect(generator).toMatchObject({ late_seconds: 1, late_p999_ms: 9, late: true })
   })
 
+  it('a share of CPU is that of the time in which it was measured, which is not that between the ends of two seconds', () => {
+    const record = new RunRecord(SCENARIO)
+    record.tick(1000, { cpuMs: 100, rssBytes: 1 })
+    record.addProcessSample(processSample(10))
+    expect(record.tick(1100, { cpuMs: 600, rssBytes: 1 }, 1000)).toMatchObject({
+      fleet_cpu_percent: 10,
+      target_cpu_percent: 50,
+    })
+  })
+
   it('the report says how many calls are of callers who were refused, and who waits', () => {
     const record = new RunRecord(SCENARIO)
     record.setStage(loadStages(SCENARIO)[0]!)

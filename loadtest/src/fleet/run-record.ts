@@ -108,12 +108,15 @@ export class RunRecord {
     this.setStage(null)
   }
 
-  /** Closes a second. `at`: since the beginning of the run; `target`: the target's CPU time and memory so far. */
-  tick(at: Ms, target: TargetFigures | null): Sample {
+  /**
+   * Closes a second. `at`: since the beginning of the run; `target`: the target's CPU time and memory so far; `spanMs`: time in which it
+   * and the processes measured, default: since the last second was closed.
+   */
+  tick(at: Ms, target: TargetFigures | null, spanMs: Ms = at - this.#lastAt): Sample {
     const processes = [...this.#processes.values()]
     const sum = (of: (sample: ProcessSample) => number) => processes.reduce((total, sample) => total + of(sample), 0)
     const { late_p999_ms, late_max_ms, loop_max_ms } = this.#late
-    const elapsed = Math.max(1, at - this.#lastAt)
+    const elapsed = Math.max(1, spanMs)
     const cpuMs = sum(({ cpu_ms }) => cpu_ms)
     const figures = this.#second.figures()
     const begun = this.begun

@@ -55,6 +55,9 @@ class FleetRun {
   #began = 0
   #sampling: NodeJS.Timeout | undefined
   #failure: string | null = null
+  /** When the processes were asked for samples, and how long after the time before. */
+  #askedAt = 0
+  #spanMs = 0
   #target: ReturnType<typeof processFigures> = null
 
   constructor(options: FleetRunOptions, home: string) {
@@ -67,6 +70,7 @@ class FleetRun {
     const { scenario, target } = this.#options
     await this.#open()
     this.#began = performance.now()
+    this.#askedAt = this.#began
     this.#askForSamples()
     this.#sampling = setInterval(() => this.#sample(), 1000)
     for (const stage of loadStages(scenario)) if (!(await this.#hold(stage))) break
@@ -84,9 +88,11 @@ class FleetRun {
   async close(): Promise<void> {
     clearInterval(this.#sampling)
     const members = this.#members.splice(0)
-    for (const member of members) member.send({ type: 'sample' })
+    if (members.length === 0) return
+    this.#closeSecond()
+    this.#askForSamples(members)
     await Promise.all(members.map(member => member.close()))
-    if (members.length > 0) this.#closeSecond()
+    this.#closeSecond()
   }
 
   async #open(): Promise<void> {
@@ -143,14 +149,17 @@ class FleetRun {
   }
 
   /** Both sides are measured at the same time; the answers have a second to come, so that each second has one of each process. */
-  #askForSamples(): void {
+  #askForSamples(members: readonly FleetMember[] = this.#members): void {
     const { targetPids } = this.#options
+    const now = performance.now()
+    this.#spanMs = now - this.#askedAt
+    this.#askedAt = now
     this.#target = targetPids.length === 0 ? null : processFigures(targetPids)
-    for (const member of this.#members) member.send({ type: 'sample' })
+    for (const member of members) member.send({ type: 'sample' })
   }
 
   #closeSecond(): void {
-    const sample = this.#record.tick(performance.now() - this.#began, this.#target)
+    const sample = this.#record.tick(performance.now() - this.#began, this.#target, this.#spanMs)
     this.#options.onSample?.(sample, this.#record)
   }
 }

@@ -63,13 +63,15 @@ ${generator(summary)}
 `
 }
 
-function banners({ generator, missed_goals, breaking_point_text }: Summary): string {
+function banners({ generator, missed_goals, breaking_point, breaking_point_text }: Summary): string {
   const found: string[] = []
   if (generator.late)
     found.push(
       `<div class="banner"><b class="bad">The generator was late</b> in ${generator.late_seconds} s of the run: these results may be its own doing.</div>`,
     )
-  if (breaking_point_text !== null) found.push(`<div class="banner ok">${escapeHtml(breaking_point_text)}</div>`)
+  const isKnown = breaking_point?.kind !== 'generator-late'
+  if (breaking_point_text !== null)
+    found.push(`<div class="banner${isKnown ? ' ok' : ''}">${escapeHtml(breaking_point_text)}</div>`)
   for (const { goal, limit, measured } of missed_goals)
     found.push(
       `<div class="banner"><b class="bad">Goal missed:</b> ${escapeHtml(goal)} is ${measured ?? 'not measured'}, the goal is ${limit}.</div>`,

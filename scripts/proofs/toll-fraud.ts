@@ -59,7 +59,7 @@ export async function proveTollFraud({ count, line, progress }: ProofOptions): P
   let target = ''
   const model = await FakeOpenAiChat.open({ key: KEY, respond: request => persuaded(request, target) })
   const harness = await CallHarness.open({
-    processes: ['api,worker', 'engine'],
+    processes: ['api,worker,engine'],
     numbers: numbers(),
     lines: [LINE],
     env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: model.baseUrl },

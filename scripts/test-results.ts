@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import type { SerializedError } from 'vitest'
+import type { SerializedError, UserConsoleLog } from 'vitest'
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
 
 /** One line of the summary: a test, or a stage that counts as one. */
@@ -91,6 +91,8 @@ interface GroupTime {
 }
 
 const SLOWEST_SHOWN = 20
+/** Of what the tests of a file wrote to the console, the last so many pieces. */
+const MOST_PRINTED = 100
 
 /** Where the time of a run went: seconds by group, then the slowest files and those that compute longest. */
 export function timeLines(groups: readonly GroupTime[], files: readonly FileTime[]): string[] {
@@ -118,6 +120,8 @@ export class ResultCollector implements Reporter {
   readonly files: FileTime[] = []
   /** By group, when its first file was queued and its last one ended. */
   readonly #spans = new Map<string, { readonly since: number; until: number }>()
+  /** What tests wrote to the console, by the id of their file: shown when one of them fails. */
+  readonly #printed = new Map<string, readonly string[]>()
   readonly #root: string
   readonly #print: (line: string) => void
 
@@ -139,6 +143,13 @@ export class ResultCollector implements Reporter {
     if (!this.#spans.has(module.project.name)) this.#spans.set(module.project.name, { since: now, until: now })
   }
 
+  /** The id of a test begins with that of its file. */
+  onUserConsoleLog({ content, taskId }: Pick<UserConsoleLog, 'content' | 'taskId'>): void {
+    const [file = ''] = taskId?.split('_') ?? []
+    const printed = this.#printed.get(file) ?? []
+    this.#printed.set(file, [...printed, content.trimEnd()].slice(-MOST_PRINTED))
+  }
+
   onTestModuleEnd(module: TestModule): void {
     const file = relative(this.#root, module.moduleId)
     const { cpuMs } = this.#addTime(file, module)
@@ -149,6 +160,8 @@ export class ResultCollector implements Reporter {
     const results = this.results.slice(before)
     const count = (state: TestResult['state']) => results.filter(result => result.state === state).length
     const skipped = count('skipped') === 0 ? '' : `, ${count('skipped')} skipped`
+    if (count('failed') > 0) for (const text of this.#printed.get(module.id) ?? []) this.#print(indent(text))
+    this.#printed.delete(module.id)
     const failed = count('failed') === 0 ? '' : `, ${count('failed')} FAILED`
     const times = `${seconds(module.diagnostic().duration)}, ${seconds(cpuMs)} of processors`
     this.#print(`  ${file}: ${count('passed')} passed${failed}${skipped} (${times})`)

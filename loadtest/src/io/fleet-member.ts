@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
+import { constants, cpus, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { LoadtestError } from '../errors.ts'
 import type { FleetPart, FleetReply, FleetRequest } from '../fleet/fleet-messages.ts'
@@ -30,6 +30,12 @@ export class FleetMember {
   ): Promise<{ member: FleetMember; uris: readonly string[] }> {
     const { cores, nice } = part.scenario.generator
     const core = cores.length === 0 ? null : cores[part.index % cores.length]!
+    const last = cpus().length - 1
+    if (core !== null && core > last)
+      throw new LoadtestError(
+        'not_permitted',
+        `generator.cores: there is no core ${core} on this machine, which has ${last === 0 ? 'core 0 alone' : `cores 0 to ${last}`}`,
+      )
     if (core !== null && !existsSync(TASKSET))
       throw new LoadtestError(
         'not_permitted',

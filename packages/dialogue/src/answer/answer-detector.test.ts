@@ -46,6 +46,15 @@ describe('what answered is decided', () => {
     expect(classesOf(detect(greeting))).toEqual(['human', 'voicemail'])
   })
 
+  it('a person who said hello, waited and then talks on with a word of mailboxes stays a person', () => {
+    const talk = [
+      ...later('hello'),
+      { pauses: 1500 },
+      { says: 'my brother was unable to find the keys of the car last night' },
+    ]
+    expect(classesOf(detect(talk))).toEqual(['human'])
+  })
+
   it('a greeting of unknown words that goes on for 6 s is a machine', () => {
     const outputs = detect([{ says: Array(30).fill('word').join(' ') }])
     expect(classesOf(outputs)).toEqual(['voicemail'])

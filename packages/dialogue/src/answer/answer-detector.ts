@@ -1,5 +1,6 @@
 import type { Machine, Ms } from '@parley/kernel'
 import {
+  AFTER_PERSON_BONUS,
   ANNOUNCED_BEEP_SILENCE_MS,
   ANSWER_SILENCE_MS,
   ANSWERED_GREETING_MS,
@@ -314,7 +315,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #lengthBonus(now: Ms): number {
     if (this.#words.scoreOf('human') >= MARGIN_OVER_HUMAN) return 0
     const share = (this.#talk.greetingMs(now) - BONUS_FROM_MS) / (BONUS_WHOLE_MS - BONUS_FROM_MS)
-    return LENGTH_BONUS * Math.max(0, Math.min(1, share))
+    const whole = this.#verdict?.class === 'human' ? AFTER_PERSON_BONUS : LENGTH_BONUS
+    return whole * Math.max(0, Math.min(1, share))
   }
 
   /** The best class of a machine. A mailbox that takes no message is first announced as a mailbox. */

@@ -172,7 +172,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 not able to take/answer/come
     0.8 isn't available
     0.7 is not available
-    0.6 not available (right) (now)
+    0.5 not available (right) (now)
     0.8 i'm/we're not available
     1.0 unavailable
     1.0 away from (my/the) phone/desk
@@ -209,8 +209,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 sorry i/we can't/cannot/could take/come/get/answer/pick/reach/be
     0.6 i'm/i am/we're/we are either/currently/probably
     0.6 on another call
-    0.3 on (the) other line
-    0.4 sorry (i/we) missed
+    0.2 on (the) other line
+    0.3 sorry (i/we) missed
     0.2 missed your call
     0.8 i'll/will/shall call/ring/text you (back)
     0.7 you know the drill
@@ -220,7 +220,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 i'm away
     0.6 not here
     0.5 can't/cannot pick
-    0.5 leave
+    0.4 leave
     0.5 signal
     0.7 your phone number/name
     0.6 recording system
@@ -365,7 +365,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 automated
     0.6 representative/representatives
     0.5 agent/agents
-    0.3 busy
+    0.2 busy
     0.6 hours
     0.5 emergency
     0.6 to continue

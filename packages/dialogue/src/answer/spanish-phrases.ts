@@ -162,7 +162,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.3 fuera de
     0.6 llamarte/llamarle
     0.9 lo siento no puedo/podemos/estoy
-    0.5 no puedo
+    0.3 no puedo
     0.5 no estoy
     0.5 no puede
     0.9 escribeme/escribanos/escribame

@@ -1,4 +1,4 @@
-import type { Ms } from '@parley/kernel'
+import type { Ms, Samples } from '@parley/kernel'
 import { DTMF_COEFFICIENTS } from '../dsp/voice-cues.ts'
 import type { PacketBatch } from '../packet-io/packet-io.ts'
 import type { MediaPath, PathCalls } from '../session/media-path.ts'
@@ -12,6 +12,9 @@ const EVENT_WORDS = 4
 const VOICE_START = 1
 const VOICE_END = 2
 const PROGRESS = 3
+
+/** Of a call, by its id in the path, how much audio was taken, until when on its clock, and whether there is no more. */
+export type ProgressListener = (pathId: number, taken: Samples, atSample: Samples, isIdle: boolean) => void
 
 /**
  * Regular packets in C++ (`media/native/media_path.cc`); calls of another format than 8 kHz, and all that is not regular, are
@@ -97,12 +100,15 @@ export class NativeMediaPath implements MediaPath {
     return this.#events
   }
 
-  report(): void {
+  /** Passes on what the last native call found: to the calls' cores, and reports of playout to `progress` where that is given. */
+  report(progress: ProgressListener | null = null): void {
     const events = this.#events
     const count = events[0]!
     for (let i = 0; i < count; i++) {
       const at = 1 + EVENT_WORDS * i
-      this.#cores[events[at]!]?.report(eventOf(events[at + 1]!, events[at + 2]!, events[at + 3]!))
+      const [id, type] = [events[at]!, events[at + 1]!]
+      if (progress !== null && type >= PROGRESS) progress(id, events[at + 2]!, events[at + 3]!, type !== PROGRESS)
+      else this.#cores[id]?.report(eventOf(type, events[at + 2]!, events[at + 3]!))
     }
   }
 }

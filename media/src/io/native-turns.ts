@@ -1,7 +1,7 @@
 import type { Ms } from '@parley/kernel'
 import { PacketBatch } from '../packet-io/packet-io.ts'
 import { type SendSlot, WAKE_MS } from '../session/send-slots.ts'
-import type { NativeMediaPath } from './native-media-path.ts'
+import type { NativeMediaPath, ProgressListener } from './native-media-path.ts'
 import type { NativePacketIo } from './native-packet-io.ts'
 import type { ThreadLateness } from './thread-lateness.ts'
 
@@ -43,6 +43,7 @@ export class NativeTurns {
   readonly #path: NativeMediaPath
   readonly #io: Pick<NativePacketIo, 'sockets' | 'now'>
   readonly #state = new Float64Array(STATE_NUMBERS)
+  #progress: ProgressListener | null = null
 
   constructor(path: NativeMediaPath, io: Pick<NativePacketIo, 'sockets' | 'now'>) {
     this.#path = path
@@ -70,6 +71,11 @@ export class NativeTurns {
   begin(gridStart: Ms, wake: number): void {
     this.#state[GRID_START] = gridStart
     this.#state[LAST_WAKE] = Math.max(this.#state[LAST_WAKE]!, wake)
+  }
+
+  /** `listener` takes the reports of playout, of which each call has several a second, instead of the calls' cores. */
+  reportProgressTo(listener: ProgressListener): void {
+    this.#progress = listener
   }
 
   /** Null: the call has no slot any more. */
@@ -119,7 +125,7 @@ export class NativeTurns {
       histogram.buckets,
       histogram.totals,
     )
-    path.report()
+    path.report(this.#progress)
     return end
   }
 }

@@ -50,6 +50,11 @@ export class ThreadSessions {
 
   constructor(options: SessionsOptions) {
     this.#options = options
+    const { replies, turns } = options
+    turns?.reportProgressTo((pathId, taken, atSample, isIdle) => {
+      const session = this.#byPath[pathId]
+      if (session != null) replies.addProgress(session.id, taken, atSample, isIdle)
+    })
   }
 
   get count(): number {
@@ -121,7 +126,7 @@ export class ThreadSessions {
       recorder: command.recording === null ? null : new RecordingRing(command.recording),
       random: systemRandom,
       transforms,
-      emit: event => replies.addEvent(id, event, io.now()),
+      emit: event => replies.addEvent(id, event),
     })
     const pathId = path.add(core, rtpSocket, rtcpSocket)
     const session: ThreadSession = { id, pathId, core, rtpSocket, rtcpSocket, slot: null }

@@ -1,6 +1,7 @@
 /** One kind of event with any number of listeners. A listener that throws does not stop the others. */
 export class Emitter<Event> {
-  readonly #listeners = new Set<Listening<Event>>()
+  /** Replaced when it changes, so that an event that is being delivered keeps its listeners, and none needs a copy of them. */
+  #listeners: readonly Listening<Event>[] = []
   readonly #onListenerError: (error: unknown) => void
 
   constructor(onListenerError: (error: unknown) => void = rethrowLater) {
@@ -10,15 +11,18 @@ export class Emitter<Event> {
   /** Returns the function that removes the listener; after it returned the listener is never called again. */
   listen(listener: (event: Event) => void): () => void {
     // Each call adds its own entry: a function that is added twice is called twice, and each removal removes one entry.
-    const listening = { listener }
-    this.#listeners.add(listening)
-    return () => this.#listeners.delete(listening)
+    const listening = { listener, isRemoved: false }
+    this.#listeners = [...this.#listeners, listening]
+    return () => {
+      listening.isRemoved = true
+      this.#listeners = this.#listeners.filter(other => other !== listening)
+    }
   }
 
   /** Calls the current listeners in the order in which they were added. A listener that is added meanwhile receives the next event. */
   emit(event: Event): void {
-    for (const listening of [...this.#listeners]) {
-      if (!this.#listeners.has(listening)) continue
+    for (const listening of this.#listeners) {
+      if (listening.isRemoved) continue
       try {
         listening.listener(event)
       } catch (error) {
@@ -28,12 +32,13 @@ export class Emitter<Event> {
   }
 
   get listenerCount(): number {
-    return this.#listeners.size
+    return this.#listeners.length
   }
 }
 
 interface Listening<Event> {
   readonly listener: (event: Event) => void
+  isRemoved: boolean
 }
 
 /** A listener's error must not be lost: it becomes an uncaught exception after the emit. */

@@ -6,8 +6,13 @@ import { measurePoint, type PointFigures } from './point.ts'
 const CALLS = [1, 50, 200, 500]
 const KINDS = ['native', 'portable'] as const
 const SECONDS = 4
-/** Time for V8 to compile the hot code; its compiler threads hold locks that a media thread waits for. */
-const WARM_UP_MS = 4000
+/**
+ * Time for V8 to compile the hot code, most of which runs some times a second and call: its compiler threads take processor time, and hold
+ * locks that a media thread waits for.
+ */
+const WARM_UP_MS = 12_000
+/** The peer's is compiled. */
+const PEER_WARM_UP_MS = 4000
 /** All calls begin at once, which an engine admits one after the other. */
 const WARM_UP_PER_CALL_MS = 4
 /** The summary is about this number of calls over native packet I/O, if it is measured. */
@@ -70,7 +75,7 @@ function summaryPoint(points: readonly PointFigures[]): PointFigures | undefined
 /** The peer at the packets a second of the summary's point. */
 async function compare(points: readonly PointFigures[], measureMs: number): Promise<ForwardingFigures> {
   const calls = summaryPoint(points)?.calls ?? SUMMARY_CALLS
-  return await measureForwarding({ calls, warmUpMs: WARM_UP_MS, measureMs })
+  return await measureForwarding({ calls, warmUpMs: PEER_WARM_UP_MS, measureMs })
 }
 
 function summary(points: readonly PointFigures[], forwarding: ForwardingFigures | null): object {

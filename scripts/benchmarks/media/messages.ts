@@ -17,7 +17,8 @@ export type SubjectRequest =
       readonly recordings: string | null
     }
   | { readonly type: 'connect'; readonly parameters: readonly MediaParameters[] }
-  | { readonly type: 'measure' }
+  /** `at`: the measured time begins after the statistics of the calls were asked for, and ends before, so that it is without them. */
+  | { readonly type: 'measure'; readonly at: 'begin' | 'end' }
   /** Asks for the memory of the process without garbage, which stalls its calls. */
   | { readonly type: 'weigh' }
 

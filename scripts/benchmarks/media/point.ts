@@ -82,9 +82,9 @@ export async function measurePoint(options: PointOptions): Promise<PointFigures>
     const done = peer.ask({ type: 'run', warmUpMs, measureMs }, 'done')
     await Promise.race([peer.next('measuring'), done])
     const sleeper = startSleeper(packetIo)
-    const before = (await subject.ask({ type: 'measure' }, 'measured')).measured
+    const before = (await subject.ask({ type: 'measure', at: 'begin' }, 'measured')).measured
     const { heard: received } = await done
-    const after = (await subject.ask({ type: 'measure' }, 'measured')).measured
+    const after = (await subject.ask({ type: 'measure', at: 'end' }, 'measured')).measured
     const bare = await sleeper.stop()
     check(received, after)
     const grownBytes = (await subject.ask({ type: 'weigh' }, 'weighed')).rss - opened.rssBefore

@@ -37,6 +37,8 @@ async function memoryWithoutGarbage(): Promise<number> {
   return process.memoryUsage().rss
 }
 
+const statisticsOfCalls = () => Promise.all(sessions.map(session => session.statistics()))
+
 async function answer(request: SubjectRequest): Promise<SubjectReply> {
   if (request.type === 'open') {
     const { calls, packetIo, stalls, recordings } = request
@@ -62,11 +64,12 @@ async function answer(request: SubjectRequest): Promise<SubjectReply> {
     return { type: 'connected' }
   }
   if (request.type === 'weigh') return { type: 'weighed', rss: await memoryWithoutGarbage() }
+  const early = request.at === 'begin' ? await statisticsOfCalls() : null
   const [thread] = await plane!.threadStatistics()
   // At once, so that all times are of the same moment.
   const cpu = process.threadCpuUsage()
   const whole = process.cpuUsage()
-  const statistics = await Promise.all(sessions.map(session => session.statistics()))
+  const statistics = early ?? (await statisticsOfCalls())
   const sum = (of: (one: (typeof statistics)[number]) => number) =>
     statistics.reduce((total, one) => total + of(one), 0)
   return {

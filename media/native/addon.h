@@ -102,6 +102,7 @@ bool add_packet_io(napi_env env, napi_value exports);
 bool add_datagrams(napi_env env, napi_value exports);
 bool add_srtp(napi_env env, napi_value exports);
 bool add_media_path(napi_env env, napi_value exports);
+bool add_recordings(napi_env env, napi_value exports);
 
 }  // namespace parley
 

@@ -23,6 +23,14 @@ uint32_t position_of(const int32_t* word) { return static_cast<uint32_t>(load(wo
 int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
+struct Silence {
+  uint8_t bytes[256];
+
+  constexpr Silence() : bytes() {
+    for (uint8_t& byte : bytes) byte = kSilence;
+  }
+};
+
 /** Copies into or out of a ring whose size is a power of two, in two parts where it wraps. */
 void copy_in(int16_t* ring, uint32_t size, uint32_t position, const int16_t* from, uint32_t count) {
   const uint32_t start = position & (size - 1);
@@ -136,6 +144,29 @@ bool RecordingRing::attach(void* memory, size_t bytes) {
 const uint8_t* RecordingRing::next_left() const { return left + (load(header + kLeftPublished) & (capacity - 1)); }
 
 const uint8_t* RecordingRing::next_right() const { return right + (load(header + kRightPublished) & (capacity - 1)); }
+
+size_t RecordingRing::copy(size_t frames, uint8_t* into, bool swap,
+                           void (*pair)(const uint8_t*, const uint8_t*, size_t, uint8_t*)) const {
+  static constexpr Silence kNothing;
+  const int64_t from = load(header + kRead);
+  if (from < 0) return 0;
+  const int64_t until = from + static_cast<int64_t>(frames);
+  const int64_t lefts = load(header + kLeftPublished);
+  const int64_t rights = load(header + kRightPublished);
+  for (int64_t at = from; at < until;) {
+    const int64_t start = at & (capacity - 1);
+    int64_t part = least(until - at, capacity - start);
+    // A block has both channels' audio throughout, or of one nothing.
+    if (at < lefts) part = least(part, lefts - at);
+    if (at < rights) part = least(part, rights - at);
+    if (at >= lefts || at >= rights) part = least(part, sizeof kNothing.bytes);
+    const uint8_t* l = at < lefts ? left + start : kNothing.bytes;
+    const uint8_t* r = at < rights ? right + start : kNothing.bytes;
+    pair(swap ? r : l, swap ? l : r, static_cast<size_t>(part), into + 2 * (at - from));
+    at += part;
+  }
+  return frames;
+}
 
 void RecordingRing::write_left(int64_t position, const uint8_t* bytes, int64_t count) const {
   write_channel(*this, left, header + kLeftPublished, position, bytes, count);

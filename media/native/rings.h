@@ -43,6 +43,8 @@ struct RecordingRing {
   /** Where the next bytes are written. */
   const uint8_t* next_left() const;
   const uint8_t* next_right() const;
+  /** Of each channel `frames` bytes from the read position on, silence where it has none, in blocks to `pair`; returns how many. */
+  size_t copy(size_t frames, uint8_t* into, bool swap, void (*pair)(const uint8_t*, const uint8_t*, size_t, uint8_t*)) const;
 };
 
 }  // namespace parley

@@ -4,6 +4,7 @@ import type { Ms } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import type { PacketBatch, PacketIo, PacketIoCounters } from '../packet-io/packet-io.ts'
+import type { RecordingCopy } from '../recorder/recording-ring.ts'
 import type { RtpTransform } from '../srtp/srtp-transform.ts'
 
 /** Exports of media/native/*.cc, which validate their arguments and throw a TypeError or RangeError. */
@@ -28,6 +29,8 @@ export interface NativeAddon {
   pageWords(): string
   /** As the function of `dsp/decibels.ts`. */
   decibels(power: number): number
+  /** As the method of `RecordingRingReader`, of the ring that is all of `words`. */
+  copyRecording: RecordingCopy
   /** Gives the calling thread real-time priority, or takes it away; returns the system's error number, or 0. */
   realtime(on: boolean): number
   /**

@@ -1,6 +1,7 @@
 import type { Ms, SampleRateHz, Samples } from '@parley/kernel'
 import { RecordingRingReader } from '../recorder/recording-ring.ts'
 import type { RecordingSegments as SegmentMode } from '../session/media-session.ts'
+import { loadNativeAddon } from './native-packet-io.ts'
 import { RecordingSegments } from './recording-segments.ts'
 import { WavFile } from './wav-file.ts'
 
@@ -8,6 +9,8 @@ import { WavFile } from './wav-file.ts'
 const CHUNK_BYTES = 32_768
 
 const chunk = new Uint8Array(CHUNK_BYTES)
+const addon = loadNativeAddon()
+const COPY = typeof addon === 'string' ? null : addon.copyRecording
 
 /** One recording on disk, read from its ring: valid after every `flush`. Errors are `MediaError`s. */
 export class RecordingFile {
@@ -30,7 +33,7 @@ export class RecordingFile {
     segments?: SegmentMode,
     from: Samples = 0,
   ) {
-    this.#reader = new RecordingRingReader(ring)
+    this.#reader = new RecordingRingReader(ring, COPY)
     this.#swap = swap
     this.#from = from
     const { sampleRateHz } = this.#reader

@@ -140,18 +140,24 @@ export class RecordingRing {
   }
 }
 
+/** As `RecordingRingReader.copy`, of the ring that is all of `words`. */
+export type RecordingCopy = (words: Int32Array, frames: Samples, dst: Uint8Array, swap: boolean) => Samples
+
 /** The writer thread's side of a recording. Both channels advance together. */
 export class RecordingRingReader {
   readonly #header: Int32Array
   readonly #left: Uint8Array
   readonly #right: Uint8Array
   readonly #capacity: number
+  readonly #native: { readonly words: Int32Array; readonly copy: RecordingCopy } | null
 
-  constructor(buffer: SharedArrayBuffer) {
+  /** `copy`: native code that does what `copy` does; default: none. */
+  constructor(buffer: SharedArrayBuffer, copy: RecordingCopy | null = null) {
     this.#header = new Int32Array(buffer, 0, HEADER_WORDS)
     this.#capacity = this.#header[CAPACITY]!
     this.#left = new Uint8Array(buffer, HEADER_BYTES, this.#capacity)
     this.#right = new Uint8Array(buffer, HEADER_BYTES + this.#capacity, this.#capacity)
+    this.#native = copy === null ? null : { words: new Int32Array(buffer), copy }
   }
 
   /**
@@ -185,6 +191,7 @@ export class RecordingRingReader {
    * returns how many. They stay in the ring until `release`.
    */
   copy(dst: Uint8Array, frames: Samples, swap: boolean): Samples {
+    if (this.#native !== null) return this.#native.copy(this.#native.words, frames, dst, swap)
     const n = Math.min(frames, dst.length >> 1)
     const first = swap ? this.#read(this.#right, RIGHT_PUBLISHED, 0, n) : this.#read(this.#left, LEFT_PUBLISHED, 0, n)
     const second = swap ? this.#read(this.#left, LEFT_PUBLISHED, 1, n) : this.#read(this.#right, RIGHT_PUBLISHED, 1, n)

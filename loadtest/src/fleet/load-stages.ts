@@ -51,7 +51,7 @@ const MOST_CATCH_UP_MS: Ms = 1000
 const FIRST_RETRY_MS: Ms = 1000
 
 /** A call that was not answered. */
-export interface UnansweredCall {
+interface UnansweredCall {
   readonly begunAt: Ms
   /** How many calls of this caller in a row were not answered before. */
   readonly retry: number

@@ -64,8 +64,8 @@ export abstract class EnvironmentRounds<Item> {
   /** Takes nothing more; resolves when the items under way ended. */
   async close(): Promise<void> {
     this.#isClosing = true
-    await Promise.allSettled(this.#rounds)
-    await this.#stop?.()
+    // Rounds end early from now on and wake their environment: of those wake-ups this process must get none, or it would go round in circles.
+    await Promise.all([this.#stop?.(), Promise.allSettled(this.#rounds)])
   }
 
   /** Aborts the items under way; they are due again when their leases end. */

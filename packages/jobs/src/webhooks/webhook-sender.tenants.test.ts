@@ -2,7 +2,7 @@ import type { Egress, EgressResult } from '@parley/egress'
 import { systemRandom } from '@parley/kernel'
 import { MasterKeySealer, putSecret, withNewKey } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PlanCache } from '../plan-cache.ts'
 import { JobsHarness, SOON } from '../testing/jobs-harness.ts'
 import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts'
@@ -12,12 +12,14 @@ class Receivers implements Egress {
   /** In the order in which they were sent to. */
   readonly heard: string[] = []
   readonly waiting: ((result: EgressResult) => void)[] = []
+  /** All receivers answer from now on. */
+  isEnding = false
 
   async prepare({ url }: { readonly url: string }) {
     const name = new URL(url).hostname
     const send = async () => {
       this.heard.push(name)
-      if (name === 'dead') return new Promise<EgressResult>(resolve => this.waiting.push(resolve))
+      if (name === 'dead' && !this.isEnding) return new Promise<EgressResult>(resolve => this.waiting.push(resolve))
       return answer(name === 'failing' ? 503 : 200)
     }
     return { type: 'prepared', send } as const
@@ -44,6 +46,7 @@ const answer = (status: number): EgressResult => ({
 
 let test: TestDatabase
 let receivers: Receivers
+const senders: WebhookSender[] = []
 const sealer = new MasterKeySealer(withNewKey(new Map([[1, Buffer.alloc(32, 1)]])))
 beforeAll(async () => {
   test = await testDatabase()
@@ -52,6 +55,12 @@ afterAll(() => test?.close())
 beforeEach(async () => {
   await test.owner.query('delete from parley.outbox')
   receivers = new Receivers()
+})
+// A round that still waits for an answer would ask the database after it is closed.
+afterEach(async () => {
+  receivers.isEnding = true
+  for (const release of receivers.waiting.splice(0)) release(answer(200))
+  await Promise.all(senders.splice(0).map(one => one.close()))
 })
 
 /** An environment with a receiver of that name. */
@@ -79,7 +88,7 @@ function sender(
   options: Partial<WebhookSenderOptions> = {},
 ): WebhookSender {
   const { database } = test
-  return new WebhookSender({
+  const one = new WebhookSender({
     database,
     queue,
     sealer,
@@ -92,6 +101,8 @@ function sender(
     plans: new PlanCache(database),
     ...options,
   })
+  senders.push(one)
+  return one
 }
 
 const heard = (name: string, count: number) => vi.waitFor(() => expect(receivers.count(name)).toBe(count), SOON)

@@ -10,12 +10,17 @@ const missing = typeof addon === 'string'
 const LOOPBACK = '127.0.0.1'
 /** Packet times of one slot each, of two, and of several periods of 20 ms. */
 const PACKET_TIMES = [10, 20, 30, 40, 50, 60] as const
+/** PCMU has a byte per tick. */
 const TICKS_PER_MS = 8
+const HEADER_BYTES = 12
 const WAKE_MS = 2.5
 const PACKETS = 12
 const LONGEST_MS = 20_000
 
-/** RTP timestamps of the first packets that each socket receives, oldest first. */
+/**
+ * RTP timestamps of the first packets of its own packet time that each socket receives, oldest first. One or two may come before them that
+ * were sent before the packet time changed.
+ */
 async function timestampsOf(io: NativePacketIo, sockets: readonly number[]): Promise<number[][]> {
   const batch = new PacketBatch(64)
   const header = new RtpHeader()
@@ -23,7 +28,10 @@ async function timestampsOf(io: NativePacketIo, sockets: readonly number[]): Pro
   const isWhole = () => [...found.values()].every(times => times.length >= PACKETS)
   for (const until = io.now() + LONGEST_MS; !isWhole() && io.now() < until; await io.wait(io.now() + WAKE_MS)) {
     for (let count = io.poll(batch), i = 0; i < count; i++) {
-      if (readRtpHeader(batch.slots[i]!, batch.length[i]!, header)) found.get(batch.socket[i]!)!.push(header.timestamp)
+      if (!readRtpHeader(batch.slots[i]!, batch.length[i]!, header)) continue
+      const socket = batch.socket[i]!
+      const payloadBytes = PACKET_TIMES[sockets.indexOf(socket)]! * TICKS_PER_MS
+      if (batch.length[i]! === HEADER_BYTES + payloadBytes) found.get(socket)!.push(header.timestamp)
     }
   }
   return [...found.values()]

@@ -305,8 +305,22 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       return eventually(draft, ({ settings }) => name in settings, WAIT_MS)
     }
     const value = page.getByLabel('Value', { exact: false })
+    // The next setting is typed before the answer to the one before comes.
+    const typed = Promise.withResolvers<void>()
+    await page.route(`**/api/v1/agents/${agentId}/draft`, async route => {
+      if (route.request().method() !== 'PATCH') return route.continue()
+      const response = await route.fetch()
+      await typed.promise
+      await route.fulfill({ response })
+    })
     await add('ambientSound', () => value.selectOption('coffee-shop'))
-    await add('holdingLines', () => value.fill('One moment.\nStill looking.'))
+    await page.getByLabel('Setting', { exact: true }).selectOption('holdingLines')
+    await value.fill('One moment.\nStill looking.')
+    typed.resolve()
+    await page.getByLabel('Background sound', { exact: true }).waitFor()
+    expect(await value.inputValue()).toBe('One moment.\nStill looking.')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await eventually(draft, found => 'holdingLines' in found.settings, WAIT_MS)
     await add('callMemory', async () => {
       await page.getByLabel('Switched on').selectOption('true')
       await page.getByLabel('Remembered for (days)').fill('30')

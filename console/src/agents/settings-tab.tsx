@@ -56,7 +56,7 @@ export function SettingsTab({ open }: { readonly open: OpenDraft }) {
             </li>
           ))}
           {unset.length > 0 && (
-            <li key={set.length} className="wide">
+            <li className="wide">
               <SettingForm name={null} choices={unset} value={undefined} open={open} />
             </li>
           )}
@@ -79,9 +79,10 @@ function SettingForm({ name, choices = [], value, open }: SettingProps) {
   const sorted = choices
     .map(choice => [choice, text(`setting.${choice}`)] as const)
     .toSorted(([, one], [, other]) => one.localeCompare(other, language))
-  const [chosen, setChosen] = useState(sorted[0]?.[0])
+  const [chosen, setChosen] = useState<EditedSetting | null>(null)
   const [fault, setFault] = useState<'settings.notJson' | 'settings.empty' | null>(null)
-  const setting = name ?? chosen!
+  // What was chosen is kept until it is stored: an answer may come when the next setting is being typed.
+  const setting = name ?? choices.find(choice => choice === chosen) ?? sorted[0]![0]
   const kind = SETTING_KINDS[setting]
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -100,7 +101,10 @@ function SettingForm({ name, choices = [], value, open }: SettingProps) {
         <SelectField
           label={text('settings.name')}
           value={setting}
-          onChange={event => setChosen(event.target.value as EditedSetting)}
+          onChange={event => {
+            setChosen(event.target.value as EditedSetting)
+            setFault(null)
+          }}
           choices={sorted}
         />
       )}

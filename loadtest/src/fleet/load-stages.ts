@@ -68,8 +68,7 @@ interface ArrivalOptions {
   readonly random: Random
 }
 
-/**
- * Decides when one process of the fleet begins calls. Times are on any one clock. */
+/** Decides when one process of the fleet begins calls. Times are on any one clock. */
 export class Arrivals {
   readonly #options: ArrivalOptions
   #stage: LoadStage | null = null

@@ -70,7 +70,7 @@ it('an environment that waits for a place while the process stops is left to ano
   await new Promise(resolve => setImmediate(resolve))
   const closed = rounds.close()
   queue.wake('trials', { ...SCOPE, tenant_id: 'another' } as Scope)
-  await new Promise(resolve => setTimeout(resolve, 20))
+  await new Promise(resolve => setImmediate(resolve))
   rounds.ended.resolve()
   await closed
   expect(queue.woken.filter(([, tenant]) => tenant === 'another')).toHaveLength(1)

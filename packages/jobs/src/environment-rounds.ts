@@ -64,7 +64,7 @@ export abstract class EnvironmentRounds<Item> {
   /** Takes nothing more; resolves when the items under way ended. */
   async close(): Promise<void> {
     this.#isClosing = true
-    // Rounds end early from now on and wake their environment: of those wake-ups this process must get none, or it would go round in circles.
+    // Rounds end early from now on and wake their environment: a process that still listened would take each of them at once, and wake it again.
     await Promise.all([this.#stop?.(), Promise.allSettled(this.#rounds)])
   }
 

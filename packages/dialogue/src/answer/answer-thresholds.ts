@@ -34,7 +34,7 @@ export const LATE_WORDS_MS: Ms = 2000
 export const SOME_HUMAN_SCORE = 0.3
 /** What the length of a greeting adds to the score of a machine's words: nothing up to the first length, all of it from the second on. */
 export const LENGTH_BONUS = 0.6
-/** The same once a person was found: who stopped and waited for an answer may talk at length in the next turn. */
+/** The same once a person was found: a person who stopped and waited for an answer may talk at length in the next turn. */
 export const AFTER_PERSON_BONUS = 0.3
 export const BONUS_FROM_MS: Ms = 900
 export const BONUS_WHOLE_MS: Ms = 3200

@@ -33,6 +33,7 @@ async function sample(open: FleetPhones): Promise<void> {
       late_p50_ms: most(({ p50Ms }) => p50Ms),
       late_p999_ms: most(({ p999Ms }) => p999Ms),
       late_max_ms: most(({ maxMs }) => maxMs),
+      late: lateness.map(({ counts }) => counts),
       loop_max_ms: loop.max / 1e6,
     },
   })

@@ -32,6 +32,7 @@ export {
 } from './sdp/offer-answer.ts'
 export { packSourceRules, type SourceRule, type SourceRules } from './session/followed-sources.ts'
 export { InlineMediaPlane } from './session/inline-media-plane.ts'
+export { type LatenessCounts, LatenessHistogram } from './session/lateness-histogram.ts'
 export type {
   DigitSource,
   MediaDirection,

@@ -41,6 +41,8 @@ export interface StepResult {
   readonly missed: readonly MissedGoal[]
   /** The generator was late in this step: what it measured may be its own doing. */
   readonly generatorLate: boolean
+  /** p99.9 of the lateness of the packets that the generator sent in this step, ms. */
+  readonly generatorLateP999Ms: number
 }
 
 /** What the steps of a load say about the target. */

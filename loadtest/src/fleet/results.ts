@@ -1,4 +1,5 @@
 import type { Ms } from '@parley/kernel'
+import type { LatenessCounts } from '@parley/media'
 import type { CallRow } from './call-row.ts'
 import { Distribution, type Quantiles, quantilesOf } from './distribution.ts'
 
@@ -17,6 +18,8 @@ export interface ProcessSample {
   readonly late_p50_ms: Ms
   readonly late_p999_ms: Ms
   readonly late_max_ms: Ms
+  /** By a histogram for each media thread, so that packets of several seconds and processes can be judged together. */
+  readonly late: readonly LatenessCounts[]
   /** Longest delay of the process's event loop. */
   readonly loop_max_ms: Ms
 }

@@ -1,3 +1,4 @@
+import { LatenessHistogram } from '@parley/media'
 import { describe, expect, it } from 'vitest'
 import { type CallRow, CSV_HEADER, csvLine } from './call-row.ts'
 import { loadStages } from './load-stages.ts'
@@ -41,6 +42,27 @@ function row(step: number | null, more: Partial<CallRow> = {}): CallRow {
   }
 }
 
+/** What one process reports of a second with 1,000 packets, of which `late` were 9 ms late and the others 0.09 ms. */
+function lateBy9Ms(late: number): Partial<ProcessSample> {
+  const packets = new LatenessHistogram()
+  for (let i = 0; i < 1000; i++) packets.add(i < late ? 9 : 0.09)
+  return { late_p999_ms: packets.quantile(0.999), late_max_ms: packets.maxMs, late: [packets.counts()] }
+}
+
+/** A run of one step whose calls miss a goal, in which the generator was late in the seconds of `late`: of 1,000 packets of each. */
+function brokenStep(late: readonly number[]) {
+  const record = new RunRecord(SCENARIO)
+  record.setStage(loadStages(SCENARIO)[0]!)
+  late.forEach((packets, second) => {
+    for (let i = 0; i < 10; i++) record.addRow(row(0, slow))
+    record.addProcessSample(processSample(10 * (second + 1), lateBy9Ms(packets)))
+    record.tick(1000 * (second + 1), null)
+  })
+  record.closeStage(10 * late.length)
+  const summary = record.summary({ target: null, startedAt: '2026-01-01T00:00:00Z', seconds: late.length })
+  return { record, summary, step: summary.steps[0]! }
+}
+
 function processSample(begun: number, more: Partial<ProcessSample> = {}): ProcessSample {
   return {
     process: 0,
@@ -53,6 +75,7 @@ function processSample(begun: number, more: Partial<ProcessSample> = {}): Proces
     late_p50_ms: 0.1,
     late_p999_ms: 1,
     late_max_ms: 2,
+    late: [],
     loop_max_ms: 6,
     ...more,
   }
@@ -68,7 +91,7 @@ function run(rowOf: (step: number) => CallRow, lateStep: number | null = null) {
     for (let second = 0; second < 2; second++) {
       for (let i = 0; i < stage.to; i++) record.addRow(rowOf(stage.step!))
       begun += stage.to
-      record.addProcessSample(processSample(begun, stage.step === lateStep ? { late_p999_ms: 9 } : {}))
+      record.addProcessSample(processSample(begun, lateBy9Ms(stage.step === lateStep ? 10 : 0)))
       at += 1000
       record.tick(at, { cpuMs: at / 2, rssBytes: 5e8 })
     }
@@ -127,6 +150,47 @@ describe('the record of a run', () => {
     expect(htmlReport(summary, [], '')).toContain('The generator was late')
   })
 
+  it('a generator that is late with more than 0.1 % of the packets of a step is late in that step', () => {
+    const { summary, step } = brokenStep(Array.from({ length: 15 }, () => 2))
+    expect(step).toMatchObject({ generatorLate: true, generatorLateP999Ms: 9 })
+    expect(summary.generator).toMatchObject({ late: true, run_late_p999_ms: 9, late_seconds: 15 })
+    expect(summary.steps).toHaveLength(1)
+    const html = htmlReport(summary, [], '')
+    expect(html).toContain('late (p99.9 9.0 ms)')
+    expect(html).toContain('(p99.9 of its packets 9.0 ms; late in 15 s of the run)')
+  })
+
+  it('a generator that stands still for one second of fifteen is late in that step, however few its packets are', () => {
+    const standstill = Array.from({ length: 15 }, (_, second) => (second === 7 ? 1000 : 0))
+    expect(brokenStep(standstill).step).toMatchObject({ generatorLate: true, generatorLateP999Ms: 9 })
+  })
+
+  it('a short burst of late packets within 0.1 % of a step marks neither step nor run, and its second stays visible', () => {
+    const burst = Array.from({ length: 15 }, (_, second) => (second === 7 ? 12 : 0))
+    const { record, summary, step } = brokenStep(burst)
+    expect(step).toMatchObject({ generatorLate: false, generatorLateP999Ms: 0.1 })
+    expect(summary.generator).toMatchObject({ late: false, run_late_p999_ms: 0.1, late_seconds: 1, late_p999_ms: 9 })
+    expect(record.samples[7]).toMatchObject({ late_p999_ms: 9 })
+    const html = htmlReport(summary, record.samples, '')
+    expect(html).not.toContain('The generator was late')
+    expect(html).toContain('<td>seconds with late packets</td><td>1</td>')
+  })
+
+  it('the p99.9 of a step is that of the packets of all processes and media threads together', () => {
+    const record = new RunRecord(SCENARIO)
+    record.setStage(loadStages(SCENARIO)[0]!)
+    const [late] = lateBy9Ms(3).late!
+    const [inTime] = lateBy9Ms(0).late!
+    record.addProcessSample(processSample(10, { late: [inTime!, inTime!] }))
+    record.addProcessSample(processSample(10, { process: 1, late: [late!] }))
+    record.tick(1000, null)
+    const judge = () => record.summary({ target: null, startedAt: '2026-01-01T00:00:00Z', seconds: 1 }).steps[0]!
+    expect(judge().generatorLate).toBe(false)
+    record.addProcessSample(processSample(10, { process: 1, late: [late!] }))
+    record.tick(2000, null)
+    expect(judge().generatorLate).toBe(true)
+  })
+
   it('a second has the highest lateness of what its processes reported in it, once', () => {
     const record = new RunRecord(SCENARIO)
     record.setStage(loadStages(SCENARIO)[0]!)
@@ -136,7 +200,7 @@ describe('the record of a run', () => {
     // A process that has not answered by then counts in the second in which it does.
     expect(record.tick(2000, null)).toMatchObject({ begun: 0, late_p999_ms: 0, loop_max_ms: 0 })
     const { generator } = record.summary({ target: null, startedAt: '2026-01-01T00:00:00Z', seconds: 2 })
-    expect(generator).toMatchObject({ late_seconds: 1, late_p999_ms: 9, late: true })
+    expect(generator).toMatchObject({ late_seconds: 1, late_p999_ms: 9 })
   })
 
   it('a share of CPU is that of the time in which it was measured, which is not that between the ends of two seconds', () => {

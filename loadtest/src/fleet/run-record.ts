@@ -1,4 +1,5 @@
 import type { Ms } from '@parley/kernel'
+import { type LatenessCounts, LatenessHistogram } from '@parley/media'
 import type { CallRow } from './call-row.ts'
 import { Distribution, quantilesOf } from './distribution.ts'
 import { breakingPoint, describeBreakingPoint, missedGoals, type StepResult } from './goals.ts'
@@ -6,9 +7,6 @@ import { type LoadStage, stepValues } from './load-stages.ts'
 import { type CallFigures, CallTotals, type ProcessSample, type Sample } from './results.ts'
 import type { Scenario } from './scenario.ts'
 import type { GeneratorFigures, Summary } from './summary.ts'
-
-/** Share of the seconds of a run in which late packets mark it as late. */
-const LATE_SHARE = 0.01
 
 const IN_TIME = { late_p999_ms: 0, late_max_ms: 0, loop_max_ms: 0 }
 
@@ -20,7 +18,8 @@ interface Step {
   begun: number
   mostLive: number
   seconds: number
-  lateSeconds: number
+  /** Packets of the generator. */
+  readonly late: LatenessHistogram
 }
 
 interface TargetFigures {
@@ -36,9 +35,13 @@ export class RunRecord {
   readonly #steps: Step[]
   readonly #processes = new Map<number, ProcessSample>()
   readonly #loop = new Distribution()
+  /** Packets of the generator in the whole run. */
+  readonly #runLate = new LatenessHistogram()
   #second = new CallTotals()
   /** Highest of what the processes measured since the last second was closed. */
   #late: Pick<ProcessSample, 'late_p999_ms' | 'late_max_ms' | 'loop_max_ms'> = IN_TIME
+  /** What each of their media threads counted in that time. */
+  #secondLate: LatenessCounts[] = []
   #stage: LoadStage | null = null
   #target: TargetFigures | null = null
   #fleetCpuMs: Ms = 0
@@ -61,7 +64,7 @@ export class RunRecord {
       begun: 0,
       mostLive: 0,
       seconds: 0,
-      lateSeconds: 0,
+      late: new LatenessHistogram(),
     }))
   }
 
@@ -86,6 +89,7 @@ export class RunRecord {
   /** What a process measured counts for the second that is closed next. */
   addProcessSample(sample: ProcessSample): void {
     this.#processes.set(sample.process, sample)
+    this.#secondLate.push(...sample.late)
     const { late_p999_ms, late_max_ms, loop_max_ms } = this.#late
     this.#late = {
       late_p999_ms: Math.max(late_p999_ms, sample.late_p999_ms),
@@ -149,8 +153,9 @@ export class RunRecord {
     this.#begun = begun
     this.#lastAt = at
     this.#second = new CallTotals()
-    this.#late = IN_TIME
     this.#noteGenerator(sample, late_max_ms)
+    this.#late = IN_TIME
+    this.#secondLate = []
     this.samples.push(sample)
     return sample
   }
@@ -189,8 +194,8 @@ export class RunRecord {
   }
 
   #noteGenerator({ late_p999_ms, loop_max_ms, fleet_rss_bytes, live }: Sample, lateMax: Ms): void {
-    const isLate = late_p999_ms > this.#scenario.generator.late_ms
-    if (isLate) this.#lateSeconds++
+    if (late_p999_ms > this.#scenario.generator.late_ms) this.#lateSeconds++
+    for (const counts of this.#secondLate) this.#runLate.merge(counts)
     this.#worst = { p999: Math.max(this.#worst.p999, late_p999_ms), max: Math.max(this.#worst.max, lateMax) }
     this.#loop.add(loop_max_ms)
     this.#peakRss = Math.max(this.#peakRss, fleet_rss_bytes)
@@ -199,16 +204,18 @@ export class RunRecord {
     step.seconds++
     step.begun = Math.max(0, this.begun - this.#begunBefore)
     step.mostLive = Math.max(step.mostLive, live)
-    if (isLate) step.lateSeconds++
+    for (const counts of this.#secondLate) step.late.merge(counts)
   }
 
   #stepResult(step: Step): StepResult & { readonly figures: CallFigures } {
     const figures = step.totals.figures()
+    const lateP999Ms = step.late.quantile(0.999)
     return {
       value: step.value,
       figures,
       missed: missedGoals({ figures, begunPercent: this.#begunPercent([step]) }, this.#scenario.goals),
-      generatorLate: step.lateSeconds > LATE_SHARE * step.seconds,
+      generatorLate: lateP999Ms > this.#scenario.generator.late_ms,
+      generatorLateP999Ms: hundredths(lateP999Ms),
     }
   }
 
@@ -219,16 +226,17 @@ export class RunRecord {
   }
 
   #generator({ calls }: CallFigures): GeneratorFigures {
-    const { processes, cores, nice } = this.#scenario.generator
-    const seconds = this.samples.length
+    const { processes, cores, nice, late_ms } = this.#scenario.generator
+    const runP999Ms = this.#runLate.quantile(0.999)
     return {
       processes,
       cores,
       nice,
-      late_p999_ms: Math.round(this.#worst.p999 * 100) / 100,
-      late_max_ms: Math.round(this.#worst.max * 100) / 100,
+      late_p999_ms: hundredths(this.#worst.p999),
+      late_max_ms: hundredths(this.#worst.max),
+      run_late_p999_ms: hundredths(runP999Ms),
       loop_ms: quantilesOf(this.#loop),
-      late: this.#lateSeconds > LATE_SHARE * seconds,
+      late: runP999Ms > late_ms,
       late_seconds: this.#lateSeconds,
       cpu_seconds: Math.round(this.#fleetCpuMs / 100) / 10,
       cpu_ms_per_call: calls === 0 ? null : Math.round((10 * this.#callCpuMs) / calls) / 10,
@@ -237,4 +245,8 @@ export class RunRecord {
       peak_rss_bytes: this.#peakRss,
     }
   }
+}
+
+function hundredths(value: number): number {
+  return Math.round(value * 100) / 100
 }

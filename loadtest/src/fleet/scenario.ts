@@ -104,8 +104,8 @@ const generator = z.strictObject({
   sip_port: z.int().min(0).max(65_000).default(0),
   /** Address of the phones. */
   bind: z.string().max(64).default('127.0.0.1'),
-  /** Results are marked when 0.1 % of the generator's own packets are later than this. */
-  late_ms: z.number().positive().default(5),
+  /** A step, or a run, is marked when 0.1 % of the packets that the generator sent in it are later than this. */
+  late_ms: z.number().positive().max(99).default(5),
 })
 
 const scenario = z

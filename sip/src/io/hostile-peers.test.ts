@@ -1,3 +1,4 @@
+import { VirtualTime } from '@parley/kernel'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { options, TcpPeer, TransportFixture, turn } from './socket-transport.fixture.ts'
@@ -8,49 +9,49 @@ beforeEach(() => {
 })
 afterEach(() => bench.close())
 
-/** Waits for `end` and checks how long after `start` it came: not before 100 ms, and far from any default limit. */
-async function expectAfter100ms(start: number, end: Promise<unknown>): Promise<void> {
-  await end
-  const took = performance.now() - start
-  expect(took).toBeGreaterThanOrEqual(100)
-  expect(took).toBeLessThan(3_000)
+/** Passes 100 ms of the server's clock, of which `peer` uses every tenth to send a byte, and waits for the end of its connection. */
+async function expectClosedAfter100ms(time: VirtualTime, peer: TcpPeer, send = (_step: number) => {}): Promise<void> {
+  for (let step = 0; step < 10; step++) {
+    time.advance(step === 0 ? 9 : 10)
+    send(step)
+    for (let turns = 0; turns < 5; turns++) await turn()
+  }
+  expect(peer.socket.closed).toBe(false)
+  time.advance(1)
+  await peer.closed
 }
 
 describe('slow senders', () => {
   it('a peer that sends no valid message in time is disconnected, even if it keeps sending bytes', async () => {
-    const server = await bench.endpoint({ limits: { firstMessageMs: 100 } })
-    const start = performance.now()
+    const time = new VirtualTime()
+    const server = await bench.endpoint({ limits: { firstMessageMs: 100 }, time })
     const peer = await bench.rawClient(server.target('tcp').port)
+    await server.untilStats({ established: 1 })
     const request = options('one')
-    let at = 0
-    const drip = setInterval(() => peer.socket.write(request.subarray(at, ++at)), 10)
-    bench.defer(() => clearInterval(drip))
-    await expectAfter100ms(start, peer.closed)
-    clearInterval(drip)
+    await expectClosedAfter100ms(time, peer, step => peer.socket.write(request.subarray(step, step + 1)))
     await server.untilStats({ accepted: 0, established: 0 })
     expect(server.told).toMatchObject([{ type: 'flow-closed', code: 'slow_sender' }])
   })
 
   it('a peer that stops in the middle of a later message is disconnected', async () => {
-    const server = await bench.endpoint({ limits: { partialMessageMs: 100 } })
-    const start = performance.now()
+    const time = new VirtualTime()
+    const server = await bench.endpoint({ limits: { partialMessageMs: 100 }, time })
     const peer = await bench.rawClient(server.target('tcp').port)
     // The beginning of the second message comes in the packet that ends the first.
     peer.socket.write(Buffer.concat([options('one'), options('two').subarray(0, 40)]))
     await server.until('message')
-    await expectAfter100ms(start, peer.closed)
+    await expectClosedAfter100ms(time, peer)
     expect(server.all('flow-closed')).toMatchObject([{ code: 'slow_sender' }])
   })
 
   it('a TLS handshake that exceeds its time limit is closed, even if bytes keep arriving', async () => {
-    const server = await bench.endpoint({ limits: { handshakeMs: 100 } })
-    const start = performance.now()
+    const time = new VirtualTime()
+    const server = await bench.endpoint({ limits: { handshakeMs: 100 }, time })
     const peer = await bench.rawClient(server.target('tls').port)
+    await server.untilStats({ handshakes: 1 })
     // The header of a client hello of 512 bytes, which then come one by one.
     peer.socket.write(Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]))
-    const drip = setInterval(() => peer.socket.write(Buffer.of(0)), 10)
-    bench.defer(() => clearInterval(drip))
-    await expectAfter100ms(start, peer.closed)
+    await expectClosedAfter100ms(time, peer, () => peer.socket.write(Buffer.of(0)))
     expect(server.told).toEqual([])
     await server.untilStats({ accepted: 0, handshakes: 0 })
   })
@@ -75,9 +76,11 @@ describe('many connections', () => {
   })
 
   it('unfinished handshakes time out and free their places', async () => {
-    // Long enough for the handshake of the last client on a busy machine.
-    const server = await bench.endpoint({ limits: { maxHandshakesPerPeer: 2, handshakeMs: 1000 } })
+    const time = new VirtualTime()
+    const server = await bench.endpoint({ limits: { maxHandshakesPerPeer: 2, handshakeMs: 1000 }, time })
     const stalled = await Promise.all(Array.from({ length: 4 }, () => bench.rawClient(server.target('tls').port)))
+    await server.untilStats({ handshakes: 2, refused: 2 })
+    time.advance(1000)
     await Promise.all(stalled.map(peer => peer.closed))
     await server.untilStats({ accepted: 0, handshakes: 0, refused: 2 })
     const client = await bench.endpoint()
@@ -179,7 +182,8 @@ describe('peers that do not read', () => {
 
 describe('bytes that are not SIP', () => {
   it('a protocol violation on a stream is reported before the connection closes, and a response can still be sent', async () => {
-    const server = await bench.endpoint({ limits: { violationFlushMs: 30 } })
+    const time = new VirtualTime()
+    const server = await bench.endpoint({ limits: { violationFlushMs: 30 }, time })
     const peer = await bench.rawClient(server.target('tcp').port)
     const fatal = Buffer.concat([options('one'), options('two').subarray(0, 30), Buffer.alloc(100_000, 'garbage ')])
     server.transport.onInput(input => {
@@ -187,6 +191,8 @@ describe('bytes that are not SIP', () => {
         server.send(input.flow, Buffer.from('SIP/2.0 400 Bad Request\r\n\r\n'))
     })
     peer.socket.write(fatal)
+    await server.until('sent')
+    time.advance(30)
     await peer.closed
     expect(server.told.map(input => input.type)).toEqual(['message', 'message', 'sent', 'flow-closed'])
     expect(server.all('message')[1]!.result).toMatchObject({ ok: false, fatal: true })

@@ -7,7 +7,6 @@ import { BullEnvironmentQueue } from './bull-environment-queue.ts'
 
 const SOON = { timeout: 15_000, interval: 10 }
 const environment = (tenant_id: string): Scope => ({ owner_id: 'o', environment: 'production', tenant_id })
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
 let count = 0
 let on: BullOptions['on']
@@ -56,10 +55,18 @@ afterEach(async () => {
 const held: (() => void)[] = []
 const hold = () => new Promise<void>(resolve => held.push(resolve))
 
+/** Wakes another environment several times: a round that was due before has begun when the last of its rounds has. */
+async function roundsOf(api: BullEnvironmentQueue, other: Scope, rounds: string[]): Promise<void> {
+  for (let round = 1; round <= 3; round++) {
+    api.wake('webhooks', other)
+    await vi.waitFor(() => expect(rounds.filter(id => id === other.tenant_id)).toHaveLength(round), SOON)
+  }
+}
+
 function promises(): void {
   it('an environment has one queued job however often it is woken, and environments take turns in order', async () => {
     const [api, worker] = [queue(), queue()]
-    const [a, b] = [environment(`a-${count}`), environment(`b-${count++}`)]
+    const [a, b, c] = [environment(`a-${count}`), environment(`b-${count}`), environment(`c-${count++}`)]
     for (let wakeUp = 0; wakeUp < 50; wakeUp++) api.wake('webhooks', a)
     await added()
     for (let wakeUp = 0; wakeUp < 50; wakeUp++) api.wake('webhooks', b)
@@ -67,15 +74,18 @@ function promises(): void {
     const rounds: string[] = []
     await worker.listen('webhooks', 1, async ({ tenant_id }) => void rounds.push(tenant_id))
     await vi.waitFor(() => expect(rounds).toEqual([a.tenant_id, b.tenant_id]), SOON)
-    await pause(300)
-    expect(rounds).toHaveLength(2)
+    await roundsOf(api, c, rounds)
+    expect(rounds.slice(0, 3)).toEqual([a.tenant_id, b.tenant_id, c.tenant_id])
+    expect(rounds).toHaveLength(5)
   })
 
   it('one round of an environment runs at a time in all processes, and one more for wake-ups during it', async () => {
     const [api, one, other] = [queue(), queue(), queue()]
-    const a = environment(`a-${count++}`)
+    const [a, b] = [environment(`a-${count}`), environment(`b-${count++}`)]
+    const others: string[] = []
     let [running, most, rounds] = [0, 0, 0]
-    const round = async () => {
+    const round = async ({ tenant_id }: Scope) => {
+      if (tenant_id === b.tenant_id) return void others.push(tenant_id)
       rounds++
       most = Math.max(most, ++running)
       await hold()
@@ -87,12 +97,13 @@ function promises(): void {
     await vi.waitFor(() => expect(rounds).toBe(1), SOON)
     for (let wakeUp = 0; wakeUp < 20; wakeUp++) api.wake('webhooks', a)
     await added()
-    await pause(300)
+    await roundsOf(api, b, others)
     expect(rounds).toBe(1)
     held.shift()!()
     await vi.waitFor(() => expect(rounds).toBe(2), SOON)
     held.shift()!()
-    await pause(500)
+    others.length = 0
+    await roundsOf(api, b, others)
     expect([rounds, most]).toEqual([2, 1])
   })
 

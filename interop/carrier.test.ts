@@ -26,10 +26,11 @@ describe.skipIf(peer.missing)(
     let carrier: Carrier
     let insidePort: number
     let watch: Watcher = () => {}
+    let ringMs = 0
 
     beforeAll(async () => {
       under = await startEngine(
-        { ringMs: 1500, onCall: call => void call.leg.onEvent(event => watch(call, event)) },
+        { ringMs: () => ringMs, onCall: call => void call.leg.onEvent(event => watch(call, event)) },
         atTestEnd,
       )
       insidePort = (await freePeerPorts()).tls - 1
@@ -96,8 +97,12 @@ describe.skipIf(peer.missing)(
       expect(sipp.exitCode, sipp.output).toBe(0)
     })
 
-    it('a caller inside can cancel while it rings', { timeout: 60_000 }, async () => {
+    it('a caller inside can cancel while it rings', { timeout: 60_000 }, async ({ onTestFinished }) => {
       watch = () => {}
+      ringMs = 20_000
+      onTestFinished(() => {
+        ringMs = 0
+      })
       const sipp = await runSipp({ scenario: 'uac-cancel', target: carrier.inside, pauseMs: 300 })
       expect(sipp.exitCode, sipp.output).toBe(0)
       const report = await under.reportOf(callIdOf(sipp))

@@ -77,8 +77,8 @@ export interface EngineChanges extends Partial<Pick<EngineOptions, 'onCall'>> {
   readonly routes?: readonly InboundTestRoute[]
   /** Voice of the line test; default: the local voice. */
   readonly voice?: TextToSpeech
-  /** How long inbound calls ring; default 0. */
-  readonly ringMs?: number
+  /** How long inbound calls ring, asked for each call; default 0. */
+  readonly ringMs?: () => number
 }
 
 /** A route of the engine under test. Default agent: the line test. */
@@ -88,10 +88,18 @@ interface InboundTestRoute extends Omit<TestRoute, 'plan'> {
 
 /** Starts an engine, which is closed at the end of the test. */
 export async function startEngine(
-  { endpoint, routes = [{ token: TOKEN, security: 'srtp-required' }], voice, ringMs = 0, onCall }: EngineChanges = {},
+  {
+    endpoint,
+    routes = [{ token: TOKEN, security: 'srtp-required' }],
+    voice,
+    ringMs = () => 0,
+    onCall,
+  }: EngineChanges = {},
   atTestEnd: AtTestEnd = onTestFinished,
 ): Promise<EngineUnderTest> {
   const files = await interopCertificates()
+  // A voice that loads in the call greets late, and is cut short by peers that act at a time of the call.
+  await (voice ?? testVoice()).readiness()
   const recordings = mkdtempSync(join(tmpdir(), 'parley-recordings.'))
   const events: CallEvent[] = []
   const calls: Call[] = []
@@ -100,7 +108,7 @@ export async function startEngine(
   const planOf = (agent: VoiceAgent | undefined) =>
     testPlan(agent === undefined ? { voice: voice ?? testVoice() } : { agent }, {
       recordingPath: join(recordings, `${crypto.randomUUID()}.wav`),
-      ringMs,
+      ringMs: ringMs(),
     })
   const engine = await Engine.start({
     ...ADMITS_WHEN_LATE,

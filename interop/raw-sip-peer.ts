@@ -14,7 +14,10 @@ export interface RawRequest {
   ): void
 }
 
-/** A SIP peer that records every byte that it receives and answers as the test orders. Only inside a test. */
+/**
+ * A SIP peer that records every message that it receives and answers as the test orders. A retransmission, which comes where this
+ * process was busy for longer than 500 ms, gets the last answer again and is not recorded. Only inside a test.
+ */
 export class RawSipPeer {
   readonly address: string
   port = 0
@@ -24,6 +27,8 @@ export class RawSipPeer {
   onRequest: (request: RawRequest) => void = () => {}
   readonly #udp: Socket = createSocket('udp4')
   #wake: (() => void)[] = []
+  /** By what makes a request a retransmission: the last answer; undefined: none was given. */
+  readonly #answers = new Map<string, string | undefined>()
 
   private constructor(address: string) {
     this.address = address
@@ -93,10 +98,21 @@ export class RawSipPeer {
         if (message.startsWith('SIP/2.0')) this.responses.push(message)
         continue
       }
+      const transaction = `${method} ${/;branch=([^;\s]+)/.exec(message)?.[1]}`
+      if (this.#answers.has(transaction)) {
+        const answer = this.#answers.get(transaction)
+        if (answer !== undefined) write(answer)
+        continue
+      }
+      this.#answers.set(transaction, undefined)
       const request: RawRequest = {
         method,
         text: message,
-        reply: (status, headers, options) => write(response(message, status, headers, options)),
+        reply: (status, headers, options) => {
+          const answer = response(message, status, headers, options)
+          this.#answers.set(transaction, answer)
+          write(answer)
+        },
       }
       this.requests.push(request)
       this.onRequest(request)

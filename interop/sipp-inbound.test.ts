@@ -20,7 +20,7 @@ describe.skipIf(peer.missing)(
       onTestFinished,
     }) => {
       const { under, result } = await sippCalls({ scenario: 'uac-cancel', pauseMs: 500 }, onTestFinished, {
-        ringMs: 10_000,
+        ringMs: () => 10_000,
       })
       expect(result.exitCode, result.output).toBe(0)
       const report = await under.nextReport()
@@ -96,7 +96,7 @@ describe.skipIf(peer.missing)(
       timeout: 120_000,
     }, async ({ onTestFinished }) => {
       const scenario = { scenario: 'uac-100rel', pauseMs: 500 }
-      const { under, result } = await sippCalls(scenario, onTestFinished, { ringMs: 1000 })
+      const { under, result } = await sippCalls(scenario, onTestFinished, { ringMs: () => 1000 })
       expect(result.exitCode, result.output).toBe(0)
       expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
     })

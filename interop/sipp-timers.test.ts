@@ -7,6 +7,14 @@ import { requires, SIPP_PROGRAMS } from './skip.ts'
 const peer = requires(SIPP_PROGRAMS)
 const patient = { voice: patientVoice }
 
+/** Seconds by which a busy machine may lengthen a time, or shorten it where the first message of two was late. */
+const LATE_S = 2
+
+function expectSeconds(measured: number, expected: number): void {
+  expect(measured).toBeGreaterThan(expected - LATE_S)
+  expect(measured).toBeLessThan(expected + LATE_S)
+}
+
 /** From the first message that looks like `from` to the first one that looks like `to`. */
 function secondsBetween(result: SippResult, from: RegExp, to: RegExp): number {
   const messages = sippMessages(result)
@@ -23,7 +31,7 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
   }, async ({ onTestFinished }) => {
     const { under, result } = await sippCalls({ scenario: 'uac-expiry', maxSeconds: 100 }, onTestFinished, patient)
     expect(result.exitCode, result.output).toBe(0)
-    expect(secondsBetween(result, /^SIP\/2\.0 200 /, /^BYE /)).toBeCloseTo(60, 0)
+    expectSeconds(secondsBetween(result, /^SIP\/2\.0 200 /, /^BYE /), 60)
     const report = await under.nextReport()
     expect(report.end).toMatchObject({ answered: true, cause: 'timeout', confirmed: true })
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
@@ -33,7 +41,7 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     timeout: 120_000,
   }, async ({ onTestFinished }) => {
     const { under, run } = await callsSipp({ scenario: 'uas-expiry', maxSeconds: 100 }, onTestFinished, patient)
-    expect(secondsBetween(await passed(run), /^SIP\/2\.0 200 /, /^BYE /)).toBeCloseTo(60, 0)
+    expectSeconds(secondsBetween(await passed(run), /^SIP\/2\.0 200 /, /^BYE /), 60)
     const report = await under.nextReport()
     expect(report.end).toMatchObject({ answered: true, cause: 'timeout', confirmed: true })
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
@@ -44,7 +52,7 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
   }, async ({ onTestFinished }) => {
     const { result } = await sippCalls({ scenario: 'uac-refreshed', maxSeconds: 80 }, onTestFinished, patient)
     expect(result.exitCode, result.output).toBe(0)
-    expect(secondsBetween(result, /^SIP\/2\.0 200 /, /^UPDATE /)).toBeCloseTo(45, 0)
+    expectSeconds(secondsBetween(result, /^SIP\/2\.0 200 /, /^UPDATE /), 45)
   })
 
   it('an engine that calls a peer without UPDATE refreshes by re-INVITE with an unchanged session description', {
@@ -56,7 +64,7 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     const origins = invites.map(message => /^o=.*$/m.exec(message.text)?.[0])
     expect(origins).toHaveLength(2)
     expect(origins[1]).toBe(origins[0])
-    expect((invites[1]!.atMs - invites[0]!.atMs) / 1000).toBeCloseTo(45, 0)
+    expectSeconds((invites[1]!.atMs - invites[0]!.atMs) / 1000, 45)
   })
 
   it('the engine retransmits a 200 without ACK after 0.5, 1, 2, 4 s and so on, then ends the call with BYE', {
@@ -69,9 +77,13 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     const gaps = answers.slice(1).map((answer, i) => (answer.atMs - answers[i]!.atMs) / 1000)
     const schedule = [0.5, 1, 2, 4, 4, 4, 4, 4, 4, 4]
     expect(gaps).toHaveLength(schedule.length)
-    for (const [i, gap] of gaps.entries()) expect(Math.abs(gap - schedule[i]!)).toBeLessThan(0.3)
+    // The intervals themselves are tested in virtual time: here each is nearer to its own than to half or twice as much.
+    for (const [i, gap] of gaps.entries()) {
+      expect(gap, String(gaps)).toBeGreaterThan(schedule[i]! * 0.7)
+      expect(gap, String(gaps)).toBeLessThan(schedule[i]! * 1.4 + 0.2)
+    }
     const bye = messages.find(message => message.direction === 'received' && message.text.startsWith('BYE '))
-    expect((bye!.atMs - answers[0]!.atMs) / 1000).toBeCloseTo(32, 0)
+    expectSeconds((bye!.atMs - answers[0]!.atMs) / 1000, 32)
     const report = await under.nextReport()
     expect(report.end).toMatchObject({ answered: false, cause: 'timeout' })
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })

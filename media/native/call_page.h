@@ -27,12 +27,12 @@
 #define PARLEY_CLOCK(W) W(anchored) W(clockRate) W(timestamp) W(position) W(lateSince) W(anchors) W(skewCorrection)
 #define PARLEY_SKEW(W) W(due) W(windowEnds) W(least)
 #define PARLEY_CONCEALMENT(W) \
-  W(active) W(gap) W(pitch) W(periods) W(phase) W(oldPeriods) W(oldPhase) W(crossfade) W(step)
+  W(active) W(gap) W(pitch) W(periods) W(phase) W(oldPeriods) W(oldPhase) W(crossfade) W(step) W(oldest)
 #define PARLEY_REORDER(W) W(next) W(waiting) W(restarted)
 #define PARLEY_VOICE(W)                                                                                                    \
   W(isSpeaking) W(hangoverFrames) W(filled) W(framePosition) W(floor) W(smooth) W(steadyLevel) W(steadyFrames) W(loud)     \
   W(voiced) W(loudRun) W(quietFrames) W(voicelessFrames) W(lastSpeechEnd)
-#define PARLEY_CUES(W) W(level) W(lastIn) W(lastOut)
+#define PARLEY_CUES(W) W(level) W(lastIn) W(lastOut) W(oldest)
 #define PARLEY_BAND(W) W(taps)
 
 namespace parley {
@@ -66,7 +66,6 @@ constexpr size_t kReplayWords = 8;
 constexpr size_t kReorderSlots = 32;
 constexpr size_t kHistorySamples = 390;
 constexpr size_t kVoiceFrame = 80;
-constexpr size_t kVoiceWindow = 160;
 constexpr size_t kDecimatedWindow = 100;
 constexpr size_t kMostTaps = 128;
 constexpr size_t kPayloadTypes = 128;
@@ -80,8 +79,11 @@ struct WindowWords {
 struct VoiceMemory {
   VoiceWords state;
   CueWords cues;
+  /** The first samples of a frame whose others have not come yet. */
   float frame[kVoiceFrame];
-  float window[kVoiceWindow];
+  /** The last frame behind the high-pass. */
+  float last[kVoiceFrame];
+  /** Frames at 2 kHz, each at the place of the one that it replaced. */
   float decimated[kDecimatedWindow];
 };
 
@@ -117,6 +119,7 @@ struct CallPage {
   uint8_t laws[kPayloadTypes];
   /** The history as it was when a gap began. */
   alignas(8) float source[kHistorySamples];
+  /** The last samples that were heard, a ring. */
   alignas(8) int16_t history[kHistorySamples];
 };
 

@@ -59,10 +59,19 @@ int find_pitch(const int16_t* history) {
 
 }  // namespace
 
-void remember(CallPage* page, const int16_t* samples, size_t count) {
+const int16_t* oldest_heard(const CallPage& page) {
+  const double oldest = page.concealment.oldest;
+  return page.history + (oldest >= 0 && oldest < kHistory ? static_cast<size_t>(oldest) : 0);
+}
+
+void Concealment::remember(const int16_t* samples, size_t count) {
   const size_t retained = count < kHistorySamples ? count : kHistorySamples;
-  memmove(page->history, page->history + retained, (kHistorySamples - retained) * sizeof *samples);
-  memcpy(page->history + kHistorySamples - retained, samples + count - retained, retained * sizeof *samples);
+  const int16_t* from = samples + count - retained;
+  const size_t at = static_cast<size_t>(oldest_heard(*page_) - page_->history);
+  const size_t first = retained < kHistorySamples - at ? retained : kHistorySamples - at;
+  memcpy(page_->history + at, from, first * sizeof *from);
+  memcpy(page_->history, from + first, (retained - first) * sizeof *from);
+  page_->concealment.oldest = static_cast<double>((at + retained) % kHistorySamples);
 }
 
 bool Concealment::is_valid() const {
@@ -70,6 +79,7 @@ bool Concealment::is_valid() const {
   const auto is_within = [](double value, int least, int most) {
     return value >= least && value <= most && std::floor(value) == value;
   };
+  if (!is_within(s.oldest, 0, kHistory - 1)) return false;
   if (s.active == 0) return true;
   if (!is_within(s.pitch, kMinLag, kMaxLag) || !is_within(s.periods, 1, kMaxPeriods)) return false;
   if (!is_within(s.oldPeriods, 1, kMaxPeriods) || !is_within(s.crossfade, 0, kOverlap) || !is_within(s.gap, 0, kMutedAfter)) {
@@ -91,7 +101,7 @@ void Concealment::good(int16_t* samples, size_t count) {
     }
     s.active = 0;
   }
-  remember(page_, samples, count);
+  remember(samples, count);
 }
 
 size_t Concealment::conceal(int16_t* to, size_t count) {
@@ -99,19 +109,20 @@ size_t Concealment::conceal(int16_t* to, size_t count) {
   if (s.active == 0) begin();
   const size_t before_mute = static_cast<size_t>(kMutedAfter - whole_int(s.gap));
   for (size_t i = 0; i < count; i++) to[i] = static_cast<int16_t>(next_sample());
-  remember(page_, to, count);
+  remember(to, count);
   return count < before_mute ? count : before_mute;
 }
 
 void Concealment::silence(int16_t* to, size_t count) {
-  const double last = page_->history[kHistory - 1];
+  const int16_t* oldest = oldest_heard(*page_);
+  const double last = oldest == page_->history ? page_->history[kHistory - 1] : oldest[-1];
   const size_t decay = count < kOverlap ? count : kOverlap;
   for (size_t i = 0; i < decay; i++) {
     to[i] = static_cast<int16_t>(last * (1 - (static_cast<double>(i) + 1) / static_cast<double>(decay)));
   }
   memset(to + decay, 0, (count - decay) * sizeof *to);
   page_->concealment.active = 0;
-  remember(page_, to, count);
+  remember(to, count);
 }
 
 void Concealment::join() {
@@ -120,15 +131,20 @@ void Concealment::join() {
 
 void Concealment::begin() {
   ConcealmentWords& s = page_->concealment;
-  for (int i = 0; i < kHistory; i++) page_->source[i] = page_->history[i];
-  const int pitch = find_pitch(page_->history);
+  int16_t history[kHistory];
+  const int16_t* oldest = oldest_heard(*page_);
+  const size_t first = static_cast<size_t>(page_->history + kHistory - oldest);
+  memcpy(history, oldest, first * sizeof *oldest);
+  memcpy(history + first, page_->history, (kHistory - first) * sizeof *oldest);
+  for (int i = 0; i < kHistory; i++) page_->source[i] = history[i];
+  const int pitch = find_pitch(history);
   s.pitch = pitch;
   s.active = 1;
   s.gap = 0;
   s.periods = 1;
   s.phase = 0;
   s.crossfade = 0;
-  s.step = static_cast<double>(page_->history[kHistory - 1]) - page_->history[kHistory - 1 - pitch];
+  s.step = static_cast<double>(history[kHistory - 1]) - history[kHistory - 1 - pitch];
 }
 
 int Concealment::next_sample() {

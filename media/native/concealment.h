@@ -29,12 +29,14 @@ class Concealment {
   CallPage* page_;
 
   void begin();
+  /** Appends what was heard to the history. */
+  void remember(const int16_t* samples, size_t count);
   int next_sample();
   double repeated(int periods, int phase) const;
 };
 
-/** Appends what was heard to the history. */
-void remember(CallPage* page, const int16_t* samples, size_t count);
+/** Where the oldest sample of the history is, and the next one will be. */
+const int16_t* oldest_heard(const CallPage& page);
 
 }  // namespace parley
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "concealment.h"
 #include "media_path.h"
 
 namespace parley {
@@ -17,6 +18,7 @@ constexpr int32_t kNone = -1;
 constexpr size_t kCacheLine = 64;
 /** Of a packet of 20 ms. */
 constexpr size_t kUsualSamples = 160;
+constexpr size_t kUsualDecimated = 40;
 
 /** Memory of `count` of what was in `memory`; false: it stays as it is. */
 template <typename T>
@@ -130,8 +132,11 @@ void prefetch_received(const Entry* entry) {
   if (entry == nullptr) return;
   const Call& call = entry->call;
   prefetch(call.opens, call.opens == nullptr ? 0 : offsetof(RtpTransform, cipher));
-  prefetch(&call.page->voice, sizeof(VoiceMemory));
-  prefetch(call.page->history, sizeof call.page->history);
+  const VoiceMemory& voice = call.page->voice;
+  prefetch(&voice.state, offsetof(VoiceMemory, frame));
+  prefetch(voice.last, sizeof voice.last);
+  prefetch(next_decimated(voice), kUsualDecimated * sizeof(float));
+  prefetch(oldest_heard(*call.page), kUsualSamples * sizeof(int16_t));
   prefetch(call.rings.next_heard(), kUsualSamples * sizeof(int16_t));
   if (call.is_recorded) prefetch(call.recording.next_left(), kUsualSamples);
 }

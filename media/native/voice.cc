@@ -7,10 +7,11 @@ namespace parley {
 namespace {
 
 constexpr int kFrame = static_cast<int>(kVoiceFrame);
-constexpr int kWindow = static_cast<int>(kVoiceWindow);
+constexpr int kWindow = 2 * kFrame;
 constexpr int kDecimated = static_cast<int>(kDecimatedWindow);
 constexpr int kDecimation = 4;
 constexpr int kDecimatedFrame = kFrame / kDecimation;
+constexpr int kDecimatedFrames = kDecimated / kDecimatedFrame;
 constexpr int kMatch = 60;
 constexpr int kMinLag = 5;
 constexpr int kMaxLag = 33;
@@ -71,16 +72,20 @@ void store_floats(float* to, Pair pair) {
   memcpy(to, &floats, sizeof floats);
 }
 
-/** VoiceCues.push: the filter's recursion is over four samples, so that four are computed at once. */
-void push_cues(VoiceMemory* voice) {
+/** Which of the frames at 2 kHz is the oldest; also of a damaged page one of them. */
+int oldest_frame(const VoiceMemory& voice) {
+  const double oldest = voice.cues.oldest;
+  return oldest >= 0 && oldest < kDecimatedFrames ? static_cast<int>(oldest) : 0;
+}
+
+/** VoiceCues.push, without keeping what comes out of the high-pass, `out`, as the last frame: the filter's recursion is over four samples, so that four are computed at once. */
+void push_cues(VoiceMemory* voice, const float* frame, float (&out)[kFrame]) {
   CueWords& cues = voice->cues;
-  memmove(voice->window, voice->window + kFrame, (kWindow - kFrame) * sizeof(float));
-  memmove(voice->decimated, voice->decimated + kDecimatedFrame, (kDecimated - kDecimatedFrame) * sizeof(float));
   double in[1 + kFrame];
   in[0] = cues.lastIn;
   for (int i = 0; i < kFrame; i += 2) {
     FloatPair floats;
-    memcpy(&floats, voice->frame + i, sizeof floats);
+    memcpy(&floats, frame + i, sizeof floats);
     const Pair pair = __builtin_convertvector(floats, Pair);
     memcpy(in + 1 + i, &pair, sizeof pair);
   }
@@ -101,15 +106,16 @@ void push_cues(VoiceMemory* voice) {
   Pair high = {last_out / kHighPass, last_out};
   Pair low_energy = {};
   Pair high_energy = {};
-  float* window = voice->window + kWindow - kFrame;
-  float* decimated = voice->decimated + kDecimated - kDecimatedFrame;
+  const int oldest = oldest_frame(*voice);
+  float* decimated = voice->decimated + oldest * kDecimatedFrame;
+  cues.oldest = (oldest + 1) % kDecimatedFrames;
   for (int i = 0; i < kFrame; i += kDecimation) {
     low = pair_at(sums + 2 + i) + kHighPass2 * pair_at(sums + i) + kHighPass4 * low;
     high = pair_at(sums + 4 + i) + kHighPass2 * pair_at(sums + 2 + i) + kHighPass4 * high;
     low_energy += low * low;
     high_energy += high * high;
-    store_floats(window + i, low);
-    store_floats(window + i + 2, high);
+    store_floats(out + i, low);
+    store_floats(out + i + 2, high);
     decimated[i / kDecimation] = static_cast<float>((low[0] + low[1]) + (high[0] + high[1]));
   }
   const double energy = (low_energy[0] + low_energy[1]) + (high_energy[0] + high_energy[1]);
@@ -135,7 +141,9 @@ void convert(const int16_t* from, int count, float* to) {
 /** Whether the last 30 ms repeat themselves. Several lags are summed in one loop, each in its own order. */
 bool is_voiced(const VoiceMemory* voice) {
   double x[kDecimated];
-  for (int i = 0; i < kDecimated; i++) x[i] = voice->decimated[i];
+  const int newer = kDecimated - oldest_frame(*voice) * kDecimatedFrame;
+  for (int i = 0; i < newer; i++) x[i] = voice->decimated[kDecimated - newer + i];
+  for (int i = newer; i < kDecimated; i++) x[i] = voice->decimated[i - newer];
   constexpr int kFrom = kDecimated - kMatch;
   double energy = kSilenceEnergy;
   double earlier = kSilenceEnergy;
@@ -164,11 +172,11 @@ static_assert(kDecimated - kMatch - (kMinLag + (kMaxLag - kMinLag) / kLagsAtOnce
               "the last lags that are summed at once must lie in the window");
 
 /** The largest energy of four frequencies in the window (Goertzel). */
-double strongest(const VoiceMemory* voice, const double* coefficients) {
+double strongest(const float (&window)[kWindow], const double* coefficients) {
   double s1[4] = {};
   double s2[4] = {};
   for (int i = 0; i < kWindow; i++) {
-    const double sample = voice->window[i];
+    const double sample = window[i];
     for (int k = 0; k < 4; k++) {
       const double s = sample + coefficients[k] * s1[k] - s2[k];
       s2[k] = s1[k];
@@ -183,11 +191,15 @@ double strongest(const VoiceMemory* voice, const double* coefficients) {
   return most;
 }
 
-bool is_dtmf(const VoiceMemory* voice, const double (&coefficients)[kDtmfTones]) {
+/** Of the last frame and the one before. */
+bool is_dtmf(const float (&before)[kFrame], const float (&last)[kFrame], const double (&coefficients)[kDtmfTones]) {
+  float window[kWindow];
+  memcpy(window, before, sizeof before);
+  memcpy(window + kFrame, last, sizeof last);
   double energy = kSilenceEnergy;
-  for (int i = 0; i < kWindow; i++) energy += static_cast<double>(voice->window[i]) * voice->window[i];
-  const double row = strongest(voice, coefficients) / energy;
-  const double column = strongest(voice, coefficients + 4) / energy;
+  for (int i = 0; i < kWindow; i++) energy += static_cast<double>(window[i]) * window[i];
+  const double row = strongest(window, coefficients) / energy;
+  const double column = strongest(window, coefficients + 4) / energy;
   return row + column > kDtmfShare && row > kDtmfEach && column > kDtmfEach;
 }
 
@@ -206,8 +218,9 @@ struct Activity {
 
   void set_floor(double level) const { state().floor = larger(kLowestFloor, smaller(kHighestFloor, level)); }
 
-  void on_frame() const {
-    push_cues(voice);
+  void on_frame(const float* frame) const {
+    float out[kFrame];
+    push_cues(voice, frame, out);
     VoiceWords& s = state();
     const double level = voice->cues.level;
     s.smooth += 0.25 * (level - s.smooth);
@@ -220,14 +233,15 @@ struct Activity {
     if (s.isSpeaking != 0) {
       while_speaking(level);
     } else {
-      while_quiet(level);
+      while_quiet(level, out);
     }
+    memcpy(voice->last, out, sizeof out);
   }
 
-  void while_quiet(double level) const {
+  void while_quiet(double level, const float (&out)[kFrame]) const {
     VoiceWords& s = state();
     const bool loud = level > larger(s.floor + kOnsetAboveFloor, kLowestOnset);
-    const bool voiced = loud && s.steadyFrames < kSteadyFrames && is_voiced(voice) && !is_dtmf(voice, coefficients);
+    const bool voiced = loud && s.steadyFrames < kSteadyFrames && is_voiced(voice) && !is_dtmf(voice->last, out, coefficients);
     const uint32_t louds = mask_of(s.loud) << 1 | (loud ? 1 : 0);
     const uint32_t voiceds = mask_of(s.voiced) << 1 | (voiced ? 1 : 0);
     s.loud = static_cast<int32_t>(louds);
@@ -301,6 +315,8 @@ struct Activity {
 
 }  // namespace
 
+const float* next_decimated(const VoiceMemory& voice) { return voice.decimated + oldest_frame(voice) * kDecimatedFrame; }
+
 double decibels(double power) {
   constexpr double kLn2High = 0.6931471803691238;
   constexpr double kLn2Low = 1.9082149292705877e-10;
@@ -346,12 +362,14 @@ void push_voice(VoiceMemory* voice, const double (&coefficients)[kDtmfTones], do
   int filled = s.filled >= 0 && s.filled < kFrame ? static_cast<int>(s.filled) : 0;
   for (int done = 0; done < count;) {
     const int taken = kFrame - filled < count - done ? kFrame - filled : count - done;
-    convert(audio + done, taken, voice->frame + filled);
+    float whole[kFrame];
+    float* frame = taken == kFrame ? whole : voice->frame;
+    convert(audio + done, taken, frame + filled);
     done += taken;
     filled += taken;
     s.filled = filled;
     if (filled < kFrame) continue;
-    activity.on_frame();
+    activity.on_frame(frame);
     s.framePosition += kFrame;
     s.filled = 0;
     filled = 0;

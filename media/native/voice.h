@@ -19,6 +19,8 @@ struct VoiceEdges {
   double position[kMostEdges];
 };
 
+/** Where the next frame at 2 kHz is written. */
+const float* next_decimated(const VoiceMemory& voice);
 /** 10 log10(power) of a normal number above 0 (decibels.ts). */
 double decibels(double power);
 

@@ -14,7 +14,7 @@ const FADE_PER_STEP = 0.2
 
 /**
  * `gap`: samples of this gap that were generated so far. `old…`: the repetition that is being faded out in favour of one with
- * more periods. `step`: difference between the last sample heard and the first repeated one.
+ * more periods. `step`: difference between the last sample heard and the first repeated one. `oldest`: where the history begins.
  */
 export const ConcealmentWords = wordsClass(
   'active',
@@ -26,6 +26,7 @@ export const ConcealmentWords = wordsClass(
   'oldPhase',
   'crossfade',
   'step',
+  'oldest',
 )
 
 /** Where the concealment keeps its state; default memory of its own. */
@@ -50,7 +51,7 @@ export class Concealment {
   readonly #stepSamples: Samples
   readonly #mutedAfter: Samples
   readonly #fadePerSample: number
-  /** The most recent output, the newest sample last. */
+  /** The most recent output, a ring. */
   readonly #history: Int16Array
   /** History as it was when the gap began. */
   readonly #source: Float32Array
@@ -71,6 +72,7 @@ export class Concealment {
     this.#state.pitch = msToSamples(MIN_PITCH_MS, format)
     this.#state.periods = 1
     this.#state.oldPeriods = 1
+    this.#state.oldest = 0
   }
 
   /**
@@ -103,7 +105,8 @@ export class Concealment {
 
   /** Writes `count` samples of silence; after sound, its first 3.75 ms decay. */
   silence(dst: Int16Array, offset: number, count: Samples): void {
-    const last = this.#history[this.#historySamples - 1]!
+    const newest = this.#state.oldest === 0 ? this.#historySamples - 1 : this.#state.oldest - 1
+    const last = this.#history[newest]!
     const decay = Math.min(count, this.#overlap)
     for (let i = 0; i < decay; i++) dst[offset + i] = last * (1 - (i + 1) / decay)
     dst.fill(0, offset + decay, offset + count)
@@ -117,8 +120,10 @@ export class Concealment {
   }
 
   #begin(): void {
-    this.#source.set(this.#history)
-    this.#state.pitch = this.#search.find(this.#history)
+    const { oldest } = this.#state
+    this.#source.set(this.#history.subarray(oldest))
+    this.#source.set(this.#history.subarray(0, oldest), this.#historySamples - oldest)
+    this.#state.pitch = this.#search.find(this.#source)
     this.#state.active = 1
     this.#state.gap = 0
     this.#state.periods = 1
@@ -167,8 +172,12 @@ export class Concealment {
 
   #remember(samples: Int16Array, offset: number, count: Samples): void {
     const retained = Math.min(count, this.#historySamples)
-    this.#history.copyWithin(0, retained)
     const from = offset + count - retained
-    for (let i = 0; i < retained; i++) this.#history[this.#historySamples - retained + i] = samples[from + i]!
+    let at = this.#state.oldest
+    for (let i = 0; i < retained; i++) {
+      this.#history[at] = samples[from + i]!
+      if (++at === this.#historySamples) at = 0
+    }
+    this.#state.oldest = at
   }
 }

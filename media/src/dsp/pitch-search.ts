@@ -45,8 +45,8 @@ export class PitchSearch {
     this.#samples = new Float64Array(HISTORY * this.#ratio)
   }
 
-  /** The pitch period at the end of `history`, which has 48.75 ms; from 5 to 15 ms. Allocates nothing. */
-  find(history: Int16Array): Samples {
+  /** The pitch period at the end of `history`, which has 48.75 ms of 16-bit samples; from 5 to 15 ms. Allocates nothing. */
+  find(history: Int16Array | Float32Array): Samples {
     this.#samples.set(history)
     this.#reduce()
     this.#matchLags(this.#even, MIN_LAG)

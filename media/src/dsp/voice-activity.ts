@@ -28,7 +28,7 @@ export const VoiceWords = wordsClass(
 /** Where voice activity keeps its state; default memory of its own. */
 export interface VoiceMemory {
   readonly state: Float64Array
-  /** 80 samples. */
+  /** The first samples of a frame whose others have not come yet; room for 80. */
   readonly frame: Float32Array
   readonly cues: CueMemory
 }
@@ -66,6 +66,9 @@ const VOICE_CHECK_EVERY = 4
 
 const QUEUE = 8
 const START = 1
+
+/** A frame that came whole; none is kept from one push to the next. */
+const wholeFrame = new Float32Array(VOICE_FRAME)
 
 /**
  * Detects where speech starts and ends in 8 kHz audio: loud against a tracked noise floor, and voiced (periodic at a
@@ -117,15 +120,15 @@ export class VoiceActivity {
       this.#state.framePosition = position
       this.#state.filled = 0
     }
-    const frame = this.#frame
     for (let done = 0; done < count; ) {
       const filled = this.#state.filled
       const taken = Math.min(VOICE_FRAME - filled, count - done)
+      const frame = taken === VOICE_FRAME ? wholeFrame : this.#frame
       for (let i = 0; i < taken; i++) frame[filled + i] = audio[offset + done + i]! / 32768
       done += taken
       this.#state.filled = filled + taken
       if (this.#state.filled < VOICE_FRAME) continue
-      this.#onFrame()
+      this.#onFrame(frame)
       this.#state.framePosition += VOICE_FRAME
       this.#state.filled = 0
     }
@@ -138,8 +141,8 @@ export class VoiceActivity {
     return this.#queueType[i] === START ? 'voice-start' : 'voice-end'
   }
 
-  #onFrame(): void {
-    this.#cues.push(this.#frame)
+  #onFrame(frame: Float32Array): void {
+    this.#cues.push(frame)
     const level = this.#cues.level
     this.#state.smooth += 0.25 * (level - this.#state.smooth)
     if (Math.abs(this.#state.smooth - this.#state.steadyLevel) <= STEADY_DB) this.#state.steadyFrames++

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CueWords, DECIMATED_WINDOW, VOICE_WINDOW, VoiceCues } from './voice-cues.ts'
+import { CueWords, DECIMATED_WINDOW, VoiceCues } from './voice-cues.ts'
 
 const FRAME = 80
 const SMALLEST_NORMAL_FLOAT = 2 ** -126
@@ -7,7 +7,7 @@ const SMALLEST_NORMAL_FLOAT = 2 ** -126
 function memory() {
   return {
     state: new Float64Array(CueWords.names.length),
-    window: new Float32Array(VOICE_WINDOW),
+    last: new Float32Array(FRAME),
     decimated: new Float32Array(DECIMATED_WINDOW),
   }
 }
@@ -24,7 +24,7 @@ it('the cues pass sound through a one-pole high-pass', () => {
     for (const [i, sample] of samples.entries()) {
       out = sample - lastIn + 0.9 * out
       lastIn = sample
-      expect(cues.window[VOICE_WINDOW - FRAME + i]).toBeCloseTo(out, 6)
+      expect(cues.last[i]).toBeCloseTo(out, 6)
     }
   }
 })
@@ -35,7 +35,7 @@ it('digital silence after sound leaves no numbers that are too small to be compu
   voice.push(new Float32Array(FRAME).fill(0.5))
   for (let frame = 0; frame < 200; frame++) {
     voice.push(new Float32Array(FRAME))
-    for (const value of [...cues.window, ...cues.decimated])
+    for (const value of [...cues.last, ...cues.decimated])
       expect(value === 0 || Math.abs(value) >= SMALLEST_NORMAL_FLOAT).toBe(true)
   }
   expect(new CueWords(cues.state)).toMatchObject({ lastIn: 0, lastOut: 0, level: -100 })

@@ -4,7 +4,7 @@ import { decibels } from './decibels.ts'
 /** Frames of 10 ms. */
 const FRAME = 80
 /** Tone pairs are searched in 20 ms. */
-export const VOICE_WINDOW = 160
+const WINDOW = 2 * FRAME
 /** The pitch is searched at 2 kHz: 30 ms are compared with themselves 2.5 to 16.5 ms earlier (60 to 400 Hz). */
 const DECIMATION = 4
 const DECIMATED_FRAME = FRAME / DECIMATION
@@ -12,6 +12,7 @@ const MATCH = 60
 const MIN_LAG = 5
 const MAX_LAG = 33
 export const DECIMATED_WINDOW = 100
+const DECIMATED_FRAMES = DECIMATED_WINDOW / DECIMATED_FRAME
 const VOICED_CORRELATION = 0.6
 /** A one-pole high-pass at 127 Hz: takes direct current and mains hum out of all cues. */
 const HIGH_PASS = 0.9
@@ -30,15 +31,22 @@ const DTMF_COLUMNS = DTMF_COEFFICIENTS.subarray(4)
 const DTMF_SHARE = 0.8
 const DTMF_EACH = 0.1
 
-/** `level`: of the last frame, dBFS. */
-export const CueWords = wordsClass('level', 'lastIn', 'lastOut')
+/** `level`: of the last frame, dBFS. `oldest`: which of the five frames of `decimated` is the oldest. */
+export const CueWords = wordsClass('level', 'lastIn', 'lastOut', 'oldest')
 
 /** Where the features keep their state; default memory of its own. */
 export interface CueMemory {
   readonly state: Float64Array
-  readonly window: Float32Array
+  /** The last frame behind the high-pass, 80 samples. */
+  readonly last: Float32Array
+  /** The last five frames at 2 kHz, each at the place of the one that it replaced: 100 samples. */
   readonly decimated: Float32Array
 }
+
+/** The last two frames behind the high-pass, from `push` to the questions about it; none is kept from one call to the next. */
+const window = new Float32Array(WINDOW)
+/** The last five frames at 2 kHz in their order. */
+const inOrder = new Float32Array(DECIMATED_WINDOW)
 
 /**
  * Features of a frame for voice activity: level, voiced or not, tone pair or not. The level is computed for each frame,
@@ -46,7 +54,7 @@ export interface CueMemory {
  */
 export class VoiceCues {
   readonly #state: InstanceType<typeof CueWords>
-  readonly #window: Float32Array
+  readonly #last: Float32Array
   readonly #decimated: Float32Array
 
   constructor(memory?: CueMemory) {
@@ -54,7 +62,8 @@ export class VoiceCues {
     this.#state.level = SILENCE_DB
     this.#state.lastIn = 0
     this.#state.lastOut = 0
-    this.#window = (memory?.window ?? new Float32Array(VOICE_WINDOW)).fill(0)
+    this.#state.oldest = 0
+    this.#last = (memory?.last ?? new Float32Array(FRAME)).fill(0)
     this.#decimated = (memory?.decimated ?? new Float32Array(DECIMATED_WINDOW)).fill(0)
   }
 
@@ -68,8 +77,9 @@ export class VoiceCues {
    * before it, so that the native layer computes four at once, to the same bit.
    */
   push(frame: Float32Array): void {
-    this.#window.copyWithin(0, FRAME)
-    this.#decimated.copyWithin(0, DECIMATED_FRAME)
+    window.set(this.#last)
+    const decimatedAt = DECIMATED_FRAME * this.#state.oldest
+    this.#state.oldest = (this.#state.oldest + 1) % DECIMATED_FRAMES
     let lastIn = this.#state.lastIn
     const lastOut = this.#state.lastOut
     let [out0, out1, out2, out3] = [
@@ -100,13 +110,13 @@ export class VoiceCues {
       energy1 += out1 * out1
       energy2 += out2 * out2
       energy3 += out3 * out3
-      const at = VOICE_WINDOW - FRAME + i
-      this.#window[at] = out0
-      this.#window[at + 1] = out1
-      this.#window[at + 2] = out2
-      this.#window[at + 3] = out3
-      this.#decimated[DECIMATED_WINDOW - DECIMATED_FRAME + i / DECIMATION] = out0 + out1 + (out2 + out3)
+      this.#last[i] = out0
+      this.#last[i + 1] = out1
+      this.#last[i + 2] = out2
+      this.#last[i + 3] = out3
+      this.#decimated[decimatedAt + i / DECIMATION] = out0 + out1 + (out2 + out3)
     }
+    window.set(this.#last, WINDOW - FRAME)
     const energy = energy0 + energy1 + (energy2 + energy3)
     this.#state.lastIn = lastIn
     this.#state.lastOut = Math.abs(out3) < SMALLEST_OUT ? 0 : out3
@@ -116,7 +126,10 @@ export class VoiceCues {
   /** Whether the last 30 ms repeat themselves at a pitch of 60 to 400 Hz. */
   isVoiced(): boolean {
     const from = DECIMATED_WINDOW - MATCH
-    const x = this.#decimated
+    const x = inOrder
+    const oldestAt = DECIMATED_FRAME * this.#state.oldest
+    x.set(this.#decimated.subarray(oldestAt))
+    x.set(this.#decimated.subarray(0, oldestAt), DECIMATED_WINDOW - oldestAt)
     let energy = SILENCE_ENERGY
     let earlierEnergy = SILENCE_ENERGY
     for (let i = from; i < DECIMATED_WINDOW; i++) energy += x[i]! * x[i]!
@@ -133,10 +146,13 @@ export class VoiceCues {
     return false
   }
 
-  /** Whether the last 20 ms are one DTMF row and one column and little else (Goertzel, ITU-T Q.23 frequencies). */
+  /**
+   * Whether the last 20 ms are one DTMF row and one column and little else (Goertzel, ITU-T Q.23 frequencies). To be asked before another
+   * call's frame is pushed.
+   */
   isDtmf(): boolean {
     let energy = SILENCE_ENERGY
-    for (let i = 0; i < VOICE_WINDOW; i++) energy += this.#window[i]! * this.#window[i]!
+    for (let i = 0; i < WINDOW; i++) energy += window[i]! * window[i]!
     const row = this.#strongest(DTMF_ROWS) / energy
     const column = this.#strongest(DTMF_COLUMNS) / energy
     return row + column > DTMF_SHARE && row > DTMF_EACH && column > DTMF_EACH
@@ -152,12 +168,12 @@ export class VoiceCues {
   #toneEnergy(c: number): number {
     let s1 = 0
     let s2 = 0
-    for (let i = 0; i < VOICE_WINDOW; i++) {
-      const s = this.#window[i]! + c * s1 - s2
+    for (let i = 0; i < WINDOW; i++) {
+      const s = window[i]! + c * s1 - s2
       s2 = s1
       s1 = s
     }
-    return (2 / VOICE_WINDOW) * (s1 * s1 + s2 * s2 - c * s1 * s2)
+    return (2 / WINDOW) * (s1 * s1 + s2 * s2 - c * s1 * s2)
   }
 }
 

@@ -7,7 +7,7 @@ import { type StreamMemory, StreamWords } from '../dsp/receive-stream.ts'
 import { REORDER_SLOTS, ReorderWords } from '../dsp/reorder-buffer.ts'
 import { ClockWords } from '../dsp/source-clock.ts'
 import { VOICE_FRAME, type VoiceMemory, VoiceWords } from '../dsp/voice-activity.ts'
-import { CueWords, DECIMATED_WINDOW, VOICE_WINDOW } from '../dsp/voice-cues.ts'
+import { CueWords, DECIMATED_WINDOW } from '../dsp/voice-cues.ts'
 import { wordsClass } from '../page/words.ts'
 import { ReceptionWords } from '../rtp/reception-statistics.ts'
 import { ReportWords } from '../rtp/rtcp-scheduler.ts'
@@ -124,8 +124,8 @@ export class CallPage {
     const voice = cut.words(VoiceWords)
     const cues = cut.words(CueWords)
     const frame = cut.float32(VOICE_FRAME)
-    const window = cut.float32(VOICE_WINDOW)
-    this.voice = { state: voice, frame, cues: { state: cues, window, decimated: cut.float32(DECIMATED_WINDOW) } }
+    const last = cut.float32(VOICE_FRAME)
+    this.voice = { state: voice, frame, cues: { state: cues, last, decimated: cut.float32(DECIMATED_WINDOW) } }
     this.band = { state: cut.words(BandWords), taps: cut.float64(MOST_TAPS), history: cut.int16(MOST_TAPS) }
     this.laws = cut.uint8(PAYLOAD_TYPES)
     const source = cut.float32(HISTORY_SAMPLES)
@@ -175,7 +175,7 @@ class Cutter {
 /** Of the memory that a page cuts. */
 const PAGE_BYTES =
   8 * (PAGE_WORDS.flat().length + REORDER_SLOTS + 2 * REPLAY_WINDOW_WORDS + MOST_TAPS) +
-  4 * (VOICE_FRAME + VOICE_WINDOW + DECIMATED_WINDOW + HISTORY_SAMPLES) +
+  4 * (2 * VOICE_FRAME + DECIMATED_WINDOW + HISTORY_SAMPLES) +
   2 * MOST_TAPS +
   PAYLOAD_TYPES +
   Math.ceil(HISTORY_SAMPLES / 4) * 8

@@ -149,7 +149,7 @@ export class PathRig {
       voice: voice.state,
       cues: voice.cues.state,
     }
-    const samples = [concealment.history, concealment.source, voice.frame, voice.cues.window, voice.cues.decimated]
+    const samples = [concealment.history, concealment.source, voice.frame, voice.cues.last, voice.cues.decimated]
     return [...Object.entries(words).map(([name, of]) => `${name} ${of.join(' ')}`), ...samples.map(of => of.join(' '))]
   }
 

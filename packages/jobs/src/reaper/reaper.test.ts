@@ -344,9 +344,9 @@ describe('the call of a dead engine', () => {
 
   it('an answered CANCEL does not end an active call that has no stored dialog', async () => {
     const run = await harness.run({ moves: ACTIVE, dial: DIAL })
-    await harness.kill(run, 26_000)
+    await harness.kill(run)
     const far = farEnd({ ...OK, status: 481, detail: 'CANCEL answered 481' })
-    await (await rested({ farEnd: far })).round()
+    await (await rested({ farEnd: far, database: renewedAgo(26_000) })).round()
     await vi.waitFor(() => expect(far.asked).toHaveLength(1), SOON)
     await settle()
     expect(await permits()).toBe(1)

@@ -291,7 +291,7 @@ export class TextHarness {
         if (found === null || found === false) throw new Error('not yet')
         return found
       },
-      { timeout: 10_000, interval: 5 },
+      { timeout: 30_000, interval: 5 },
     )
   }
 

@@ -1,3 +1,4 @@
+import type { Ms } from '@parley/kernel'
 import type { LegSecurity } from '@parley/leg'
 import { Attack } from './attacks/attack.ts'
 import { ATTACKER, AttackHarness, healthFigures, isUnharmed } from './attacks/attack-harness.ts'
@@ -6,6 +7,13 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const PER_SECOND = 20_000
 const CALL_PACKETS_PER_SECOND = 50
+/**
+ * A machine on which the attacker waited longer for the processor was busy with other things. Its garbage collections, whose helping
+ * threads wait as well, stop a media thread for longer than the queue of a socket has room for at this rate.
+ */
+const BUSY_MS: Ms = 10
+/** A call that was harmed on a busy machine is made again, this many times in all. What the attack alone does happens each time. */
+const ATTEMPTS = 3
 
 /**
  * A third party sends packets to the RTP port of a live call, with SRTP and with plain RTP: plausible RTP, RTCP BYE and random
@@ -21,8 +29,13 @@ export async function proveMediaAttacks(
   let packets = 0
   for (const security of ['srtp-required', 'rtp-only'] as const) {
     progress(`${options.count} packets against a call (${security})`)
-    const result = await attackCall(security, options, planted)
+    let result = await attackCall(security, options, planted)
     line({ proof: 'media-attacks', security, ...result.figures })
+    for (let attempt = 2; attempt <= ATTEMPTS && result.isOnlyHarmed && result.wasBusy; attempt++) {
+      progress('again, because the machine was busy with other things')
+      result = await attackCall(security, options, planted)
+      line({ proof: 'media-attacks', security, attempt, ...result.figures })
+    }
     ok &&= result.ok
     packets += result.sent
     if (planted !== 'nothing') break
@@ -52,9 +65,10 @@ async function attackCall(security: LegSecurity, { count, seed }: ProofOptions, 
     // Accepted packets of the attacker would add to those of the phone.
     const accepted = Math.max(0, received - Math.ceil((seconds + 1) * CALL_PACKETS_PER_SECOND))
     const answered = result.received + (planted === 'a packet for the attacker' ? 1 : 0)
-    const ok = accepted === 0 && answered === 0 && rejected > 0 && isUnharmed(health)
+    const isRefused = accepted === 0 && answered === 0 && rejected > 0
+    const ok = isRefused && isUnharmed(health)
     const figures = { ok, ...result, accepted, rejected: after.rejected, live_call: healthFigures(health) }
-    return { ok, sent: result.sent, figures }
+    return { ok, isOnlyHarmed: isRefused && !ok, wasBusy: result.longestWaitMs > BUSY_MS, sent: result.sent, figures }
   } finally {
     await attack.end()
     await harness.close()

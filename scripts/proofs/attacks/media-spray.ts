@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram'
-import { SeededRandom } from '@parley/kernel'
+import { type Ms, SeededRandom } from '@parley/kernel'
 import { attack, pause } from './attacker.ts'
 
 export interface MediaSpray {
@@ -17,9 +17,13 @@ export interface MediaSprayResult {
   /** Packets that were sent to the attacker. */
   readonly received: number
   readonly seconds: number
+  /** Longest time that the attacker itself waited for the processor between two bursts: how busy the machine was with other things. */
+  readonly longestWaitMs: Ms
 }
 
 const SRTP_BYTES = 182
+/** Timers of 1 ms fire up to 3 ms after each other on a machine that is not busy. */
+const MAX_BURST_MS: Ms = 3
 
 /** Packets of an off-path attacker: plausible RTP, RTCP BYE and sender reports, and random bytes. */
 function packets(seed: number): readonly { readonly bytes: Uint8Array; readonly rtcp: boolean }[] {
@@ -54,11 +58,19 @@ async function spray(job: MediaSpray): Promise<MediaSprayResult> {
   }
   const all = packets(job.seed)
   const began = performance.now()
+  let last = began
+  let longestWaitMs = 0
   let sent = 0
   while (sent < job.count) {
-    const due = Math.min(job.count, Math.ceil(((performance.now() - began) / 1000) * job.perSecond))
+    const now = performance.now()
+    const waitedMs = now - last
+    last = now
+    longestWaitMs = Math.max(longestWaitMs, waitedMs)
+    // An attacker that was late does not make up for it: for a moment its rate would be many times what it is meant to be.
+    const burst = Math.ceil((Math.min(waitedMs, MAX_BURST_MS) / 1000) * job.perSecond)
+    const end = Math.min(job.count, sent + burst)
     const sends: Promise<void>[] = []
-    for (; sent < due && sends.length < 500; sent++) {
+    for (; sent < end; sent++) {
       const { bytes, rtcp } = all[sent % all.length]!
       const socket = sockets[sent % sockets.length]!
       const port = rtcp ? job.port + 1 : job.port
@@ -69,7 +81,7 @@ async function spray(job: MediaSpray): Promise<MediaSprayResult> {
   }
   const seconds = Math.round(performance.now() - began) / 1000
   await pause(500)
-  return { sent, received, seconds }
+  return { sent, received, seconds, longestWaitMs: Math.round(longestWaitMs) }
 }
 
 attack(spray)

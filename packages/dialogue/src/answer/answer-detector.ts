@@ -66,6 +66,10 @@ interface MachineScore extends WordScore {
  * Decides what answered a call, without I/O: from voice activity, tones and words as they come. It decides as early as it is sure
  * and revises a verdict when later sounds contradict it; a verdict that a person answered stands once that person has talked with
  * the agent.
+ *
+ * What words say is decided as they come; what time shows, such as a silence, in `advance` alone, which comes at once after each input.
+ * There, unlike in `handle`, all sound up to now has been passed on: a thread that was late gets the end of a word before the next word,
+ * and what lies between them is no silence up to now.
  */
 export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #timeoutMs: Ms
@@ -116,7 +120,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     if (input.type === 'rearm') return this.#rearm(now, input.timeoutMs)
     if (this.#isOver) return
     this.#apply(now, input)
-    this.#settle(now)
+    this.#judgeWords(now)
+    this.#deadline = now
   }
 
   advance(now: Ms): void {
@@ -142,7 +147,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     this.#wordsSinceQuestion = null
     this.#greetingEnd.clear()
     this.#awaitsPerson = true
-    this.#settle(now)
+    this.#deadline = now
   }
 
   /** The words of a screener's question may come after the agent has answered it, and a person may speak meanwhile. */

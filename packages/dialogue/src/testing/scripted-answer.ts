@@ -29,12 +29,17 @@ export type AnswerStep =
 /** An output with the time at which it was given. */
 export type TimedOutput = AnswerOutput & { readonly atMs: Ms }
 
+interface DetectOptions extends Partial<AnswerOptions> {
+  readonly early?: readonly AnswerStep[]
+  readonly untilMs?: Ms
+  /** The thread stands still meanwhile: it then gets all that waits at once, before its timers. */
+  readonly stall?: { readonly fromMs: Ms; readonly untilMs: Ms }
+}
+
 /** Plays steps to a detector in virtual time; the answer is at 0. */
-export function detect(
-  steps: readonly AnswerStep[],
-  options: Partial<AnswerOptions> & { readonly early?: readonly AnswerStep[]; readonly untilMs?: Ms } = {},
-): TimedOutput[] {
-  const { early = [], untilMs, ...rest } = options
+export function detect(steps: readonly AnswerStep[], options: DetectOptions = {}): TimedOutput[] {
+  const { early = [], untilMs, stall, ...rest } = options
+  const afterStall = (at: Ms) => (stall !== undefined && at >= stall.fromMs && at < stall.untilMs ? stall.untilMs : at)
   const detector = new AnswerDetector({ languages: ['en'], timeoutMs: 30_000, ...rest })
   const before = inputsOf(early, -10_000)
   const inputs = [...before.inputs, { at: 0, input: { type: 'answered' } as const }, ...inputsOf(steps, 0).inputs]
@@ -45,15 +50,16 @@ export function detect(
       outputs.push({ ...output, atMs: at })
   }
   const advanceTo = (until: Ms) => {
-    for (let at = detector.deadline(); at !== undefined && at <= until; at = detector.deadline()) {
-      detector.advance(at)
-      drain(at)
+    for (let at = detector.deadline(); at !== undefined && afterStall(at) <= until; at = detector.deadline()) {
+      detector.advance(afterStall(at))
+      drain(afterStall(at))
     }
   }
   for (const { at, input } of inputs) {
-    advanceTo(at)
-    detector.handle(at, input)
-    drain(at)
+    const heardAt = afterStall(at)
+    advanceTo(heardAt === stall?.untilMs ? stall.fromMs : heardAt)
+    detector.handle(heardAt, input)
+    drain(heardAt)
   }
   advanceTo(untilMs ?? inputsOf(steps, 0).endMs + 4000)
   return outputs

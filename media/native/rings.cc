@@ -5,7 +5,19 @@
 namespace parley {
 namespace {
 
-enum SessionWord { kOutWritten, kOutTaken, kHeardWritten, kHeardRead, kHeardOrigin, kHeardOverrun, kEdgesWritten, kEdgesRead, kEdgesAt };
+enum SessionWord {
+  kOutWritten,
+  kOutTaken,
+  kHeardWritten,
+  kHeardRead,
+  kHeardOrigin,
+  kHeardOverrun,
+  kEdgesWritten,
+  kEdgesRead,
+  kOutBase,
+  kHeardBase,
+  kEdgesAt
+};
 constexpr uint32_t kEdges = 16;
 constexpr uint32_t kWordsPerEdge = 3;
 constexpr size_t kSessionHeaderBytes = (kEdgesAt + kEdges * kWordsPerEdge) * 4;
@@ -101,7 +113,7 @@ uint32_t SessionRings::take_outbound(int16_t* into, uint32_t count) const {
     // More than the ring holds is no position that the owner of the call has written.
     if (there <= 0 || there > out_samples) return 0;
     const uint32_t n = there < count ? static_cast<uint32_t>(there) : count;
-    copy_out(out, out_samples, static_cast<uint32_t>(taken), into, n);
+    copy_out(out, out_samples, static_cast<uint32_t>(taken) - position_of(header + kOutBase), into, n);
     const int32_t next = static_cast<int32_t>(static_cast<uint32_t>(taken) + n);
     // The owner of the call drops audio by the same exchange; then the new position is read again.
     if (__atomic_compare_exchange_n(header + kOutTaken, &taken, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return n;
@@ -110,7 +122,9 @@ uint32_t SessionRings::take_outbound(int16_t* into, uint32_t count) const {
 
 void SessionRings::write_heard(const int16_t* audio, uint32_t count) const {
   const uint32_t written = position_of(header + kHeardWritten);
-  copy_in(heard, heard_samples, written, audio, count);
+  // Where the reader has all, the audio begins at the start of the memory again: see SessionRings of session-rings.ts.
+  if (position_of(header + kHeardRead) == written) store(header + kHeardBase, static_cast<int32_t>(written));
+  copy_in(heard, heard_samples, written - position_of(header + kHeardBase), audio, count);
   store(header + kHeardWritten, static_cast<int32_t>(written + count));
 }
 
@@ -123,9 +137,15 @@ void SessionRings::write_voice_edge(bool is_start, int32_t position, uint32_t co
   store(header + kEdgesWritten, static_cast<int32_t>(written + 1));
 }
 
-const int16_t* SessionRings::next_outbound() const { return out + (position_of(header + kOutTaken) & (out_samples - 1)); }
+const int16_t* SessionRings::next_outbound() const {
+  return out + ((position_of(header + kOutTaken) - position_of(header + kOutBase)) & (out_samples - 1));
+}
 
-const int16_t* SessionRings::next_heard() const { return heard + (position_of(header + kHeardWritten) & (heard_samples - 1)); }
+const int16_t* SessionRings::next_heard() const {
+  const uint32_t written = position_of(header + kHeardWritten);
+  if (position_of(header + kHeardRead) == written) return heard;
+  return heard + ((written - position_of(header + kHeardBase)) & (heard_samples - 1));
+}
 
 bool RecordingRing::attach(void* memory, size_t bytes) {
   if (bytes <= kRecordingHeaderBytes) return false;

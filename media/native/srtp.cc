@@ -13,6 +13,7 @@ namespace parley {
 
 RtpTransform::~RtpTransform() {
   EVP_CIPHER_CTX_free(cipher);
+  delete[] plaintext;
   OPENSSL_cleanse(salt, sizeof salt);
   OPENSSL_cleanse(&hardware, sizeof hardware);
   OPENSSL_cleanse(&inner, sizeof inner);
@@ -125,7 +126,7 @@ bool gcm_opens(RtpTransform* transform, const Packet& packet) {
   const size_t end = packet.length - kGcmTagBytes;
   const size_t payload = end - packet.header;
   int ignored = 0;
-  if (payload > sizeof transform->plaintext || !gcm_header(transform, packet, false) ||
+  if (payload > kMostPacketBytes || !gcm_header(transform, packet, false) ||
       !apply(transform, packet.bytes + packet.header, transform->plaintext, payload) ||
       EVP_CIPHER_CTX_ctrl(transform->cipher, EVP_CTRL_AEAD_SET_TAG, kGcmTagBytes, packet.bytes + end) != 1) {
     return false;
@@ -255,6 +256,15 @@ const EVP_CIPHER* cipher_of(size_t key_bytes, bool is_gcm) {
   return is_gcm ? EVP_aes_256_gcm() : EVP_aes_256_ecb();
 }
 
+/** Of a transform that does not use the processor's instructions. */
+bool keep_cipher(RtpTransform* transform, const uint8_t* key, size_t key_bytes) {
+  transform->cipher = EVP_CIPHER_CTX_new();
+  if (transform->is_gcm) transform->plaintext = new (std::nothrow) uint8_t[kMostPacketBytes];
+  return transform->cipher != nullptr && (!transform->is_gcm || transform->plaintext != nullptr) &&
+         EVP_CipherInit_ex(transform->cipher, cipher_of(key_bytes, transform->is_gcm), nullptr, key, nullptr, 1) == 1 &&
+         EVP_CIPHER_CTX_set_padding(transform->cipher, 0) == 1;
+}
+
 /**
  * new RtpTransform(encryption, authentication, salt, tagBytes, hardware): a salt of 12 bytes is that of GCM, of 14 that of counter mode;
  * `hardware`: whether counter mode uses the processor's instructions, where it has them, instead of OpenSSL.
@@ -285,13 +295,11 @@ napi_value construct(napi_env env, napi_callback_info info) {
     begin_hash(&transform->inner, static_cast<uint8_t*>(data[1]), 0x36);
     begin_hash(&transform->outer, static_cast<uint8_t*>(data[1]), 0x5c);
   }
-  transform->cipher = EVP_CIPHER_CTX_new();
   const uint8_t* key = static_cast<uint8_t*>(data[0]);
   transform->uses_hardware = allows_hardware && !is_gcm && has_hardware_crypto();
-  if (transform->uses_hardware) prepare_keys(&transform->hardware, key, length[0], static_cast<uint8_t*>(data[1]));
-  if (transform->cipher == nullptr ||
-      EVP_CipherInit_ex(transform->cipher, cipher_of(length[0], is_gcm), nullptr, key, nullptr, 1) != 1 ||
-      EVP_CIPHER_CTX_set_padding(transform->cipher, 0) != 1) {
+  if (transform->uses_hardware) {
+    prepare_keys(&transform->hardware, key, length[0], static_cast<uint8_t*>(data[1]));
+  } else if (!keep_cipher(transform, key, length[0])) {
     delete transform;
     return cipher_failed(env);
   }

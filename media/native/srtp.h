@@ -21,21 +21,21 @@ constexpr uint64_t kPacketIndices = UINT64_C(1) << 48;
 
 /** AES in counter mode and HMAC-SHA1, or AES-GCM, under one set of session keys. */
 struct RtpTransform {
-  /** With OpenSSL's context, about. */
-  static constexpr int64_t kHeldBytes = 3072;
+  /** About: OpenSSL's context, and the plaintext of GCM, are held by few. */
+  static constexpr int64_t kHeldBytes = 1024;
   size_t tag_bytes = 0;
   bool is_gcm = false;
   /** Of counter mode: by the processor's instructions; then `cipher`, `inner` and `outer` are not used. */
   bool uses_hardware = false;
   uint8_t salt[kSaltBytes] = {};
   HardwareKeys hardware = {};
-  /** Kept with its key; of counter mode it encrypts single blocks. */
+  /** Kept with its key; of counter mode it encrypts single blocks. null: the processor's instructions do that. */
   EVP_CIPHER_CTX* cipher = nullptr;
   /** SHA-1 after the block of the key, inner and outer (RFC 2104). */
   SHA_CTX inner = {};
   SHA_CTX outer = {};
-  /** Of the packet that GCM found authentic last. */
-  uint8_t plaintext[kMostPacketBytes];
+  /** Of the packet that GCM found authentic last, kMostPacketBytes; null: counter mode. */
+  uint8_t* plaintext = nullptr;
   size_t plaintext_bytes = 0;
 
   ~RtpTransform();

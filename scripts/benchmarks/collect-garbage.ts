@@ -6,5 +6,5 @@ channel.onmessage = () => collect()
 channel.unref()
 
 function collect(): void {
-  globalThis.gc?.()
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -18,6 +18,10 @@ export interface LowPassMemory {
   readonly history: Int16Array
 }
 
+/** What all filters of the thread work in, while they filter one chunk. */
+const sums = new Float64Array(CHUNK + TOGETHER)
+let longestLine = new Float64Array(0)
+
 /** A linear-phase low-pass over a stream of audio. */
 export class LowPassFilter {
   /** Delay of the filter. */
@@ -26,15 +30,13 @@ export class LowPassFilter {
   readonly isInMemory: boolean
   readonly #taps: Float64Array
   readonly #history: Int16Array
-  /** The history, then the samples of a chunk and room for whole groups. */
-  readonly #line: Float64Array
-  readonly #sums = new Float64Array(CHUNK + TOGETHER)
 
   constructor(design: LowPassDesign, memory?: LowPassMemory) {
     this.#taps = lowPass(design)
     const size = this.#taps.length
     this.delay = size >> 1
-    this.#line = new Float64Array(size - 1 + CHUNK + TOGETHER)
+    const lineLength = size - 1 + CHUNK + TOGETHER
+    if (longestLine.length < lineLength) longestLine = new Float64Array(lineLength)
     this.isInMemory = memory !== undefined && size <= MOST_TAPS
     this.#history = this.isInMemory ? memory!.history.subarray(0, size - 1) : new Int16Array(size - 1)
     this.reset()
@@ -55,7 +57,8 @@ export class LowPassFilter {
   }
 
   #filterChunk(audio: Int16Array, offset: number, count: Samples, into: Int16Array, intoOffset: number): void {
-    const line = this.#line
+    // The history, then the samples of a chunk and room for whole groups.
+    const line = longestLine
     const size = this.#taps.length
     line.set(this.#history)
     for (let i = 0; i < count; i++) line[size - 1 + i] = audio[offset + i]!
@@ -64,7 +67,6 @@ export class LowPassFilter {
     while (last >= 0 && line[last] === 0) last--
     if (last < 0) into.fill(0, intoOffset, intoOffset + count)
     else {
-      const sums = this.#sums
       filterSymmetric(this.#taps, line, 0, count, sums)
       for (let i = 0; i < count; i++) into[intoOffset + i] = sampleOf(sums[i]!)
     }

@@ -10,7 +10,7 @@ import {
 } from '@parley/kernel'
 import { wordsClass } from '../page/words.ts'
 import { Concealment, type ConcealmentMemory } from './concealment.ts'
-import { MAX_PACKET_MS, type PayloadDecoder, ReorderBuffer, type ReorderMemory } from './reorder-buffer.ts'
+import { type PayloadDecoder, ReorderBuffer, type ReorderMemory } from './reorder-buffer.ts'
 import { SourceClock, TOO_EARLY, TOO_LATE } from './source-clock.ts'
 
 interface ReceiveStreamOptions {
@@ -71,6 +71,7 @@ const MOST_HOLD_MS: Ms = 120
 const SHORTER_HOLD_MS: Ms = 1 / 64
 
 const NO_PAYLOAD = new Uint8Array(0)
+const NO_AUDIO = new Int16Array(0)
 
 /**
  * Turns packets as they arrive into one continuous stream on the session's sample clock, for a machine listener: no
@@ -89,8 +90,8 @@ export class ReceiveStream {
   readonly #state: InstanceType<typeof StreamWords>
   /** Decoder of the last packet with audio; null before the first packet of a source. */
   #decoder: PayloadDecoder | null = null
-  /** The packet that follows the gap. */
-  readonly #packet: Int16Array
+  /** The packet that follows the gap, and the lost one before it, which it may restore; as long as the longest yet. */
+  #packet = NO_AUDIO
 
   constructor(options: ReceiveStreamOptions) {
     this.#openedAtMs = options.openedAtMs
@@ -104,8 +105,6 @@ export class ReceiveStream {
     const format = options.format ?? NARROWBAND
     this.#format = format
     this.#bridged = msToSamples(BRIDGED_MS, format)
-    // A packet and the lost one before it, which it may restore; a resampler may give one sample more.
-    this.#packet = new Int16Array(2 * (msToSamples(MAX_PACKET_MS, format) + 1))
     this.#clock = new SourceClock(format, options.memory?.clock, options.memory?.skew)
     this.#concealment = new Concealment(format, options.memory?.concealment)
     this.#reorder = new ReorderBuffer({ holdMs: this.#holdMs, memory: options.memory?.reorder })
@@ -306,15 +305,24 @@ export class ReceiveStream {
     // A source that begins, or changes to this codec, begins with the codec's first state.
     if (decoder !== this.#decoder) decoder.restart()
     this.#use(decoder)
-    return Math.min(decoder.decode(this.#reorder.payload, 0, this.#reorder.length), this.#packet.length)
+    return decoder.decode(this.#reorder.payload, 0, this.#reorder.length)
   }
 
   /** Restores the packet before the loaded one to the start of `#packet`, if the codec can; returns how many samples. */
   #recover(decoder: PayloadDecoder): Samples {
     if (decoder !== this.#decoder || decoder.recover === undefined) return 0
     const count = decoder.recover(this.#reorder.payload, 0, this.#reorder.length)
+    this.#reserve(count)
     for (let i = 0; i < count; i++) this.#packet[i] = decoder.samples[i]!
     return count
+  }
+
+  /** Makes `#packet` as long as this; what it holds stays. */
+  #reserve(count: Samples): void {
+    if (this.#packet.length >= count) return
+    const held = this.#packet
+    this.#packet = new Int16Array(count)
+    this.#packet.set(held)
   }
 
   /** `recovered`: samples at the start of `#packet` that belong before `audio`; dropped when their place has been filled. */
@@ -325,6 +333,7 @@ export class ReceiveStream {
     this.#state.gapUntil = this.#state.position + gap
     this.#state.gapSilent = this.#isQuiet || (missing === 0 && gap > this.#bridged) ? 1 : 0
     this.#state.silent = 0
+    this.#reserve(lead + count)
     for (let i = 0; i < count; i++) this.#packet[lead + i] = audio[i]!
     this.#state.packetAt = Math.max(0, this.#state.position - start)
     this.#state.packetLeft = lead + count - this.#state.packetAt

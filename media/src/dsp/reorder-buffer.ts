@@ -61,7 +61,7 @@ const NO_PAYLOAD = new Uint8Array(0)
  * Puts one source's packets back into the order of their sequence numbers. Payloads stay encoded until they leave, so
  * that a decoder with state sees them in order and without late ones. A packet that is next leaves at once; one
  * behind a gap waits for the missing ones, at most `holdMs`. Slots are keyed by extended sequence number; memory is
- * allocated for as many payloads as were ever held at once. A new SSRC, or a sequence that restarted (RFC 3550 A.1), begins
+ * allocated for as many payloads as were ever held at once, and as long. A new SSRC, or a sequence that restarted (RFC 3550 A.1), begins
  * anew and drops what is held.
  */
 export class ReorderBuffer {
@@ -169,7 +169,7 @@ export class ReorderBuffer {
       return false
     }
     if (extended > this.#state.next + this.#mask) this.#makeRoom(extended)
-    const to = this.#free.pop() ?? new Uint8Array(this.#payloadBytes)
+    const to = this.#memoryFor(length)
     this.#slots[slot] = to
     for (let i = 0; i < length; i++) to[i] = packet[offset + i]!
     this.#length[slot] = length
@@ -217,6 +217,12 @@ export class ReorderBuffer {
     this.missing = extended - this.#state.next
     this.restarted = this.#state.restarted !== 0
     return true
+  }
+
+  /** Memory of a payload that was released, or new one where that is too short: most calls' packets are of one length. */
+  #memoryFor(length: number): Uint8Array {
+    const free = this.#free.pop()
+    return free !== undefined && free.length >= length ? free : new Uint8Array(length)
   }
 
   #firstHeld(): number {

@@ -1,6 +1,7 @@
 import { type AudioFormat, NARROWBAND, type SampleRateHz, type Samples } from '@parley/kernel'
 import { encodePcmu } from '../codec/g711.ts'
 import { MediaError } from '../errors.ts'
+import { allocateCallMemory } from '../page/call-memory.ts'
 
 /** Least time that a channel holds: enough for a disk that stalls for three flushes of the writer. */
 const HELD_SECONDS = 2
@@ -32,7 +33,7 @@ export function allocateRecordingRing(
 ): SharedArrayBuffer {
   if (!Number.isInteger(capacity) || capacity < 1024 || (capacity & (capacity - 1)) !== 0)
     throw new MediaError('invalid_ring', `A recording ring of ${capacity} bytes is not a power of two from 1024 up.`)
-  const buffer = new SharedArrayBuffer(HEADER_BYTES + 2 * capacity)
+  const buffer = allocateCallMemory(HEADER_BYTES + 2 * capacity)
   const header = new Int32Array(buffer, 0, HEADER_WORDS)
   header[CAPACITY] = capacity
   header[END] = NO_END

@@ -19,12 +19,12 @@ const MAX_SENT_MS: Ms = 60
 
 /** The receiving direction of a codec: payloads become audio of the session's format. */
 export class DecodingStream implements PayloadDecoder {
-  readonly samples: Int16Array
+  samples: Int16Array
   readonly clockRate: number
   readonly law: G711Law
   readonly #codec: AudioCodec
   readonly #resampler: Resampler | null
-  readonly #decoded: Int16Array
+  #decoded: Int16Array
   #decoder: AudioDecoder
   /** Samples of the last packet, at the codec's rate. */
   #last: Samples = 0
@@ -37,12 +37,17 @@ export class DecodingStream implements PayloadDecoder {
     this.clockRate = codec.clockRate
     this.law = lawIn(codec, format)
     this.#decoder = codec.createDecoder()
-    this.#decoded = new Int16Array(longest)
+    // A byte of G.711 is a sample, so that its memory grows with its packets.
+    this.#decoded = new Int16Array(this.law === 0 ? longest : 0)
     this.#resampler = isSame ? null : new Resampler(sampleRateHz, format.sampleRateHz, longest)
     this.samples = isSame ? this.#decoded : new Int16Array(msToSamples(MAX_PACKET_MS, format) + 1)
   }
 
   decode(payload: Uint8Array, offset: number, length: number): Samples {
+    if (this.law !== 0 && this.#decoded.length < length) {
+      this.#decoded = new Int16Array(length)
+      this.samples = this.#decoded
+    }
     this.#last = this.#decoder.decode(payload, offset, length, this.#decoded, 0)
     return this.#resampled(this.#last)
   }

@@ -22,10 +22,11 @@ interface DigitReceptionOptions {
  */
 export class DigitReception {
   readonly #options: DigitReceptionOptions
-  readonly #events = new TelephoneEventReceiver()
-  readonly #arbiter = new DigitArbiter()
-  /** Created when tone detection is first needed: most calls never need it. */
+  /** These are created when they are first needed: most calls have no digits, and need no tone detection. */
+  #events: TelephoneEventReceiver | null = null
+  #arbiter: DigitArbiter | null = null
   #tones: InBandDetector | null = null
+  #ticksPerMs = 8
   #listening = false
   #expectsEvents = false
 
@@ -35,7 +36,8 @@ export class DigitReception {
 
   /** `eventsAgreed`: the peer may send telephone-events, at this clock rate in Hz. */
   apply(inBand: InBandDigits, eventsAgreed: boolean, clockRate: number): void {
-    this.#events.ticksPerMs = clockRate / 1000
+    this.#ticksPerMs = clockRate / 1000
+    if (this.#events !== null) this.#events.ticksPerMs = this.#ticksPerMs
     this.#expectsEvents = eventsAgreed
     this.#listening = inBand === 'on' || (inBand === 'auto' && !eventsAgreed)
     if (this.#listening) this.#tones ??= new InBandDetector()
@@ -43,7 +45,7 @@ export class DigitReception {
 
   /** Whether audio and the passing of time can bring no digit. */
   get idle(): boolean {
-    return !this.#listening && !this.#events.active && !this.#arbiter.waiting
+    return !this.#listening && this.#events?.active !== true && this.#arbiter?.waiting !== true
   }
 
   /** A telephone-event packet; see `TelephoneEventReceiver`. */
@@ -56,6 +58,10 @@ export class DigitReception {
     length: number,
     nowMs: Ms,
   ): void {
+    if (this.#events === null) {
+      this.#events = new TelephoneEventReceiver()
+      this.#events.ticksPerMs = this.#ticksPerMs
+    }
     this.#events.receive(ssrc, timestamp, marker, bytes, at, length, nowMs)
   }
 
@@ -65,30 +71,39 @@ export class DigitReception {
   }
 
   report(nowMs: Ms): void {
-    const events = this.#events
+    if (this.#events !== null) this.#reportEvents(this.#events, nowMs)
+    if (this.#tones !== null) this.#reportTones(this.#tones, nowMs)
+  }
+
+  #reportEvents(events: TelephoneEventReceiver, nowMs: Ms): void {
     events.expire(nowMs)
     while (events.take()) {
       const digit = digitOfEvent(events.event)
       if (digit === '') continue
-      const position = this.#eventPosition()
+      const position = this.#eventPosition(events)
+      this.#arbiter ??= new DigitArbiter()
       if (this.#arbiter.event(digit, position, events.durationMs)) {
         this.#emit(digit, position, events.durationMs, 'rfc4733')
       }
     }
-    const tones = this.#tones
-    if (tones === null) return
-    while (tones.take()) this.#arbiter.tones(nowMs, tones.digit, tones.position, tones.durationMs, this.#expectsEvents)
+  }
+
+  #reportTones(tones: InBandDetector, nowMs: Ms): void {
+    while (tones.take()) {
+      this.#arbiter ??= new DigitArbiter()
+      this.#arbiter.tones(nowMs, tones.digit, tones.position, tones.durationMs, this.#expectsEvents)
+    }
     const arbiter = this.#arbiter
-    while (arbiter.take(nowMs)) this.#emit(arbiter.digit, arbiter.position, arbiter.durationMs, 'in-band')
+    while (arbiter?.take(nowMs)) this.#emit(arbiter.digit, arbiter.position, arbiter.durationMs, 'in-band')
   }
 
   #emit(digit: string, atSample: Samples, durationMs: Ms, source: DigitSource): void {
     this.#options.emit({ type: 'digit', digit, atSample: atSample * this.#options.ratio, durationMs, source })
   }
 
-  #eventPosition(): Samples {
-    const placed = this.#options.stream.positionOf(this.#events.timestamp)
+  #eventPosition({ timestamp, arrivedAtMs }: TelephoneEventReceiver): Samples {
+    const placed = this.#options.stream.positionOf(timestamp)
     if (placed >= 0) return Math.floor(placed / this.#options.ratio)
-    return msToSamples(this.#events.arrivedAtMs - this.#options.openedAtMs, NARROWBAND)
+    return msToSamples(arrivedAtMs - this.#options.openedAtMs, NARROWBAND)
   }
 }

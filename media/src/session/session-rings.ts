@@ -1,4 +1,5 @@
 import { type AudioFormat, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
+import { allocateCallMemory } from '../page/call-memory.ts'
 import type { VoiceEdge } from './media-session.ts'
 
 /** Least time that the outbound ring holds: longer than the owner of the call may be late with more. The heard ring holds twice that. */
@@ -17,9 +18,12 @@ const HEARD_ORIGIN = 4
 const HEARD_OVERRUN = 5
 const EDGES_WRITTEN = 6
 const EDGES_READ = 7
+/** Position of the audio at the start of the ring's memory. */
+const OUT_BASE = 8
+const HEARD_BASE = 9
 /** Capacity for voice edges that the reader has not taken; a power of two. */
 const EDGES = 16
-const EDGES_AT = 8
+const EDGES_AT = 10
 /** Ring position of the heard audio in which it was found, 1 or 0 for start or end, position on the sample clock. */
 const WORDS_PER_EDGE = 3
 const HEADER_WORDS = EDGES_AT + EDGES * WORDS_PER_EDGE
@@ -29,6 +33,9 @@ const HEADER_BYTES = HEADER_WORDS * 4
  * The memory that a session's two threads share: a header of atomic words, then the outbound and the heard ring (16-bit
  * samples, each with one writer and one reader). Positions count from 0 at open and are never reset; they are 32-bit
  * words read unsigned, enough for six days of audio.
+ *
+ * Audio that is written when the other side has taken all begins at the start of a ring's memory. Where the other side keeps up, as
+ * it does nearly always, the rest of the ring is never touched: it costs no memory and no place in the processor's caches.
  */
 export class SessionRings {
   readonly format: AudioFormat
@@ -48,7 +55,7 @@ export class SessionRings {
     this.heardSamples = 2 * this.outboundSamples
     this.#guard = msToSamples(HEARD_GUARD_MS, format)
     const heardAt = HEADER_BYTES + 2 * this.outboundSamples
-    this.memory = memory ?? new SharedArrayBuffer(heardAt + 2 * this.heardSamples)
+    this.memory = memory ?? allocateCallMemory(heardAt + 2 * this.heardSamples)
     this.#header = new Int32Array(this.memory, 0, HEADER_WORDS)
     this.#out = new Int16Array(this.memory, HEADER_BYTES, this.outboundSamples)
     this.#heard = new Int16Array(this.memory, heardAt, this.heardSamples)
@@ -59,9 +66,11 @@ export class SessionRings {
   /** Copies as much of `audio` from `start` on as fits; returns how many samples. */
   writeOutbound(audio: Int16Array, start: number): Samples {
     const written = this.#load(OUT_WRITTEN)
-    const room = this.outboundSamples - (written - this.#load(OUT_TAKEN))
+    const taken = this.#load(OUT_TAKEN)
+    const room = this.outboundSamples - (written - taken)
     const count = Math.min(room, audio.length - start)
-    copyIn(this.#out, written, audio, start, count)
+    if (taken === written) this.#store(OUT_BASE, written)
+    copyIn(this.#out, written - this.#load(OUT_BASE), audio, start, count)
     this.#store(OUT_WRITTEN, written + count)
     return count
   }
@@ -94,7 +103,7 @@ export class SessionRings {
       const taken = Atomics.load(this.#header, OUT_TAKEN)
       const n = Math.min(count, this.#load(OUT_WRITTEN) - (taken >>> 0))
       if (n <= 0) return 0
-      copyOut(this.#out, taken >>> 0, into, 0, n)
+      copyOut(this.#out, (taken >>> 0) - this.#load(OUT_BASE), into, 0, n)
       if (Atomics.compareExchange(this.#header, OUT_TAKEN, taken, (taken + n) | 0) === taken) return n
     }
   }
@@ -113,7 +122,8 @@ export class SessionRings {
   /** Writes heard audio. Never waits: a late reader loses the oldest samples. */
   writeHeard(audio: Int16Array, count: Samples): void {
     const written = this.#load(HEARD_WRITTEN)
-    copyIn(this.#heard, written, audio, 0, count)
+    if (this.#load(HEARD_READ) === written) this.#store(HEARD_BASE, written)
+    copyIn(this.#heard, written - this.#load(HEARD_BASE), audio, 0, count)
     this.#store(HEARD_WRITTEN, written + count)
   }
 
@@ -134,7 +144,7 @@ export class SessionRings {
     for (;;) {
       const read = this.#skipOverrun()
       const count = Math.min(into.length, this.#load(HEARD_WRITTEN) - read)
-      copyOut(this.#heard, read, into, 0, count)
+      copyOut(this.#heard, read - this.#load(HEARD_BASE), into, 0, count)
       // Data that was overwritten while it was copied must not be returned.
       if (this.#load(HEARD_WRITTEN) - read > this.heardSamples) continue
       this.#store(HEARD_READ, read + count)

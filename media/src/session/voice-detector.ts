@@ -16,7 +16,8 @@ const MAX_SAMPLES = 480
 export class VoiceDetector {
   readonly #activity: VoiceActivity
   readonly #filter: LowPassFilter | null
-  readonly #filtered = new Int16Array(MAX_SAMPLES)
+  /** Filtered audio, where there is a filter. */
+  readonly #filtered: Int16Array
   readonly #ratio: number
   readonly #rings: SessionRings
   readonly #emit: (event: CoreEvent) => void
@@ -32,6 +33,7 @@ export class VoiceDetector {
     this.#activity = new VoiceActivity(hangoverMs === undefined ? {} : { hangoverMs }, voice)
     if (filter !== undefined) new BandWords(filter.state).taps = 0
     this.#filter = band === undefined ? null : new LowPassFilter(band, filter)
+    this.#filtered = new Int16Array(band === undefined ? 0 : MAX_SAMPLES)
     this.#ratio = ratio
     this.#rings = rings
     this.#emit = emit

@@ -29,6 +29,7 @@ const blockViews = Array.from({ length: MAX_BLOCKS + 1 }, (_, blocks) => blockBy
 export class AesCounterMode {
   readonly #cipher: Cipheriv
   readonly #salt: Uint8Array
+  readonly #looksAhead: boolean
   readonly #iv = new Uint8Array(BLOCK_BYTES)
   readonly #ivWords = new Uint32Array(this.#iv.buffer)
   /** For packets #aheadIndex to #aheadIndex + PACKETS_AHEAD - 1 of #aheadSsrc, BLOCKS_AHEAD blocks each. */
@@ -36,8 +37,11 @@ export class AesCounterMode {
   #aheadSsrc = -1
   #aheadIndex = 0
 
-  /** `key` is 16 or 32 bytes, `salt` 14. */
-  constructor(key: Uint8Array, salt: Uint8Array) {
+  /**
+   * `key` is 16 or 32 bytes, `salt` 14. `looksAhead`: whether the keystream of the next packets is made and kept (1.5 kB); default: it is.
+   */
+  constructor(key: Uint8Array, salt: Uint8Array, looksAhead = true) {
+    this.#looksAhead = looksAhead
     this.#cipher = createCipheriv(key.length === 32 ? 'aes-256-ecb' : 'aes-128-ecb', key, null).setAutoPadding(false)
     this.#salt = salt.slice()
   }
@@ -47,7 +51,7 @@ export class AesCounterMode {
    * Encrypts and decrypts. The same `ssrc` and `index` must never encrypt twice. At most 2^16 blocks.
    */
   apply(bytes: Uint8Array, offset: number, end: number, ssrc: number, index: number): void {
-    if (end - offset <= BLOCKS_AHEAD * BLOCK_BYTES && this.#reach(ssrc, index)) {
+    if (this.#looksAhead && end - offset <= BLOCKS_AHEAD * BLOCK_BYTES && this.#reach(ssrc, index)) {
       const from = (index - this.#aheadIndex) * BLOCKS_AHEAD * BLOCK_BYTES
       exclusiveOr(bytes, offset, end - offset, this.#ahead, from)
       return

@@ -52,7 +52,8 @@ export class CounterModeRtcp implements RtcpTransform {
   readonly #tagger: Tagger
 
   constructor(keys: SessionKeys) {
-    this.#cipher = new AesCounterMode(keys.encryption, keys.salt)
+    // A packet comes every five seconds: to have the next ones' keystream would gain nothing.
+    this.#cipher = new AesCounterMode(keys.encryption, keys.salt, false)
     this.#tagger = new Tagger(keys.authentication, SRTCP_TAG_BYTES)
   }
 
@@ -81,16 +82,17 @@ export class CounterModeRtcp implements RtcpTransform {
   }
 }
 
-/** Writes and compares truncated HMAC-SHA1 tags. */
+/** The tag of the packet that is being verified, of all taggers of the thread: it is used within one verification. */
+const takenTag = new Uint8Array(SRTCP_TAG_BYTES)
+
+/** Writes and compares truncated HMAC-SHA1 tags, of at most 10 bytes. */
 class Tagger {
   readonly #hmac: HmacSha1
   readonly #tagBytes: number
-  readonly #tag: Uint8Array
 
   constructor(key: Uint8Array, tagBytes: number) {
     this.#hmac = new HmacSha1(key)
     this.#tagBytes = tagBytes
-    this.#tag = new Uint8Array(tagBytes)
   }
 
   /** Writes the tag of the first `authenticated` bytes of `packet` to `tagAt`. */
@@ -102,11 +104,11 @@ class Tagger {
 
   /** Remembers the packet's tag for `verifies` and `putBack`. */
   take(packet: Uint8Array, tagAt: number): void {
-    for (let i = 0; i < this.#tagBytes; i++) this.#tag[i] = packet[tagAt + i]!
+    for (let i = 0; i < this.#tagBytes; i++) takenTag[i] = packet[tagAt + i]!
   }
 
   putBack(packet: Uint8Array, tagAt: number): void {
-    for (let i = 0; i < this.#tagBytes; i++) packet[tagAt + i] = this.#tag[i]!
+    for (let i = 0; i < this.#tagBytes; i++) packet[tagAt + i] = takenTag[i]!
   }
 
   /** Compares in constant time, so that the time does not reveal how many bytes were right. */
@@ -114,7 +116,7 @@ class Tagger {
     this.#hmac.compute(packet, authenticated)
     const digest = this.#hmac.digest
     let difference = 0
-    for (let i = 0; i < this.#tagBytes; i++) difference |= digest[i]! ^ this.#tag[i]!
+    for (let i = 0; i < this.#tagBytes; i++) difference |= digest[i]! ^ takenTag[i]!
     return difference === 0
   }
 }

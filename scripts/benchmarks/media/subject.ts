@@ -2,10 +2,12 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BroadcastChannel } from 'node:worker_threads'
+import { randomBelow, systemRandom } from '@parley/kernel'
 import { type MediaSession, ThreadedMediaPlane } from '@parley/media'
 import type { SubjectReply, SubjectRequest } from './messages.ts'
 
-const FIRST_PORT = 21_000
+/** Two benchmarks may run at once: each begins somewhere in this range, and skips ports that are taken. */
+const FIRST_PORTS = { from: 20_000, to: 27_000 } as const
 const SPARE_PORTS = 400
 const SUPPLY_EVERY_MS = 250
 /** Time for every thread to collect its garbage. */
@@ -27,11 +29,11 @@ function supply(): void {
   }
 }
 
-/** Resident memory of the process after every thread has collected its garbage twice, bytes. */
+/** Resident memory of the process after every thread has collected its garbage twice, and returned what it left, bytes. */
 async function memoryWithoutGarbage(): Promise<number> {
   for (let i = 0; i < 2; i++) {
     collections.postMessage('collect')
-    globalThis.gc?.()
+    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     await sleep(COLLECTION_MS)
   }
   return process.memoryUsage().rss
@@ -42,10 +44,12 @@ const statisticsOfCalls = () => Promise.all(sessions.map(session => session.stat
 async function answer(request: SubjectRequest): Promise<SubjectReply> {
   if (request.type === 'open') {
     const { calls, packetIo, stalls, recordings } = request
+    const { from, to } = FIRST_PORTS
+    const firstPort = from + 2 * randomBelow(systemRandom, (to - from) / 2)
     plane = await ThreadedMediaPlane.start({
       threads: 1,
       bindAddress: '127.0.0.1',
-      ports: { from: FIRST_PORT, to: FIRST_PORT + calls * 2 + SPARE_PORTS - 1 },
+      ports: { from: firstPort, to: firstPort + calls * 2 + SPARE_PORTS - 1 },
       packetIo,
       ...(stalls && { stalls }),
     })

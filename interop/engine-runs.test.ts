@@ -239,11 +239,9 @@ it('an outbound run is one call at the carrier: the agent speaks, hangs up, and 
   ])
   const ladder = await listSipMessages(test.database.within(scope), scope, runId)
   expect(ladder[0]).toMatchObject({ place: 1, direction: 'out', message: expect.stringMatching(/^INVITE /) })
-  // Our BYE and its answer.
-  expect(ladder.slice(-2)).toMatchObject([
-    { direction: 'out', message: expect.stringMatching(/^BYE /) },
-    { direction: 'in', message: expect.stringMatching(/^SIP\/2\.0 200 /) },
-  ])
+  // Our BYE and its answer; each may be there again where this process was busy for longer than 500 ms.
+  expect(ladder.findLast(({ direction }) => direction === 'out')?.message).toMatch(/^BYE /)
+  expect(ladder.at(-1)).toMatchObject({ direction: 'in', message: expect.stringMatching(/^SIP\/2\.0 200 /) })
   expect(await readRecording(test.database.within(scope), scope, runId)).toMatchObject({ state: 'ready' })
   expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0, calls: 1 })
 })

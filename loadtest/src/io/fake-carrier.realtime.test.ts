@@ -49,24 +49,25 @@ describe('a carrier over real sockets', () => {
     const tls = await ensureLocalCertificate(await folder())
     const media = { kind: 'srtp', play: 'tone' } as const
     const digest = { realm: 'carrier.test', username: 'engine', password: 'secret' }
-    const numbers = [{ number: '+1555', behaviour: { do: 'answer', hangUpAfterMs: 600 } }] as const
+    const numbers = [{ number: '+1555', behaviour: { do: 'answer', hangUpAfterMs: 1000 } }] as const
     const carrier = await open({ tls, transports: { tls: 0 }, media, digest, numbers: [...numbers] })
     const caller = await open({ tls, transports: { tls: 0 }, media: { ...media, ports: { from: 50_000, to: 50_100 } } })
     const call = await caller.carrier.call({ uri: carrier.uri('+1555', 'tls'), from: '+1', credentials: digest })
     await call.ended
-    await expect
-      .poll(() => carrier.carrier.ledger.entries.map(({ kind }) => kind))
-      .toEqual([
-        'challenged',
-        'invite',
-        'ringing',
-        'answered',
-        'acknowledged',
-        'media-first-packet',
-        'bye-sent',
-        'ended',
-        'media-last-packet',
-      ])
+    const kinds = () => carrier.carrier.ledger.entries.map(({ kind }) => kind)
+    await expect.poll(kinds).toContain('media-last-packet')
+    // Audio may overtake the ACK, which has a socket of its own.
+    expect(kinds().filter(kind => !kind.startsWith('media-'))).toEqual([
+      'challenged',
+      'invite',
+      'ringing',
+      'answered',
+      'acknowledged',
+      'bye-sent',
+      'ended',
+    ])
+    expect(kinds().filter(kind => kind.startsWith('media-'))).toEqual(['media-first-packet', 'media-last-packet'])
+    expect(kinds().indexOf('media-first-packet')).toBeLessThan(kinds().indexOf('bye-sent'))
     expect(caller.carrier.ledger.entries.map(({ kind }) => kind)).toContain('media-first-packet')
   })
 
@@ -105,7 +106,7 @@ describe('a carrier over real sockets', () => {
     const carrier = await open({ transports: { udp: 0 }, digest })
     const target = `127.0.0.1:${carrier.port('udp')}`
     const options = ['-sf', SIPP_SCENARIO, target, '-s', '+1555', '-i', '127.0.0.1', '-m', '20', '-r', '20']
-    const sipp = spawn('sipp', [...options, '-timeout', '10s', '-timeout_error', '-nostdin'], {
+    const sipp = spawn('sipp', [...options, '-timeout', '50s', '-timeout_error', '-nostdin'], {
       cwd: await folder(),
       stdio: 'ignore',
     })
@@ -140,8 +141,10 @@ describe('a carrier process', () => {
       `${JSON.stringify({ do: 'call', uri: far.uri('token'), from: '+2', called: '+3', count: 3, perSecond: 100 })}\n`,
     )
     child.stdin!.write('nonsense\n')
-    expect(await line()).toHaveProperty('error')
-    expect(await line()).toEqual({ done: 'call', placed: 3, failed: 0 })
+    // In either order: the calls take 20 ms, and the second command may come later than that.
+    const answers = [await line(), await line()]
+    expect(answers).toContainEqual({ done: 'call', placed: 3, failed: 0 })
+    expect(answers).toContainEqual(expect.objectContaining({ error: expect.anything() }))
     await expect.poll(() => far.carrier.ledger.query().calls().length).toBe(3)
     await expect.poll(async () => (await readCarrierLedger(ledgerFile)).liveAt(1e12, () => true).length).toBe(3)
     child.kill('SIGTERM')

@@ -15,8 +15,10 @@ export type Reply = readonly Answer[] | 'nxdomain' | 'servfail' | 'silence' | Bu
 
 /** A DNS server for tests (RFC 1035 section 4), over UDP and TCP. A UDP answer of more than 512 bytes is truncated (TC). */
 export class DnsServer {
-  /** Questions received, in order, e.g. "SRV _sip._udp.a.example". */
+  /** Questions received, in order, e.g. "SRV _sip._udp.a.example"; one that a busy process asks again stands once. */
   readonly queries: string[] = []
+  /** Each with its ID, which a repeated question keeps. */
+  readonly #asked = new Set<string>()
   readonly #udp: Socket
   readonly #tcp: Server
   readonly #connections = new Set<TcpSocket>()
@@ -73,7 +75,9 @@ export class DnsServer {
     const type = query.readUInt16BE(end)
     const question = query.subarray(12, end + 4)
     const typeName = Object.entries(TYPES).find(([, number]) => number === type)?.[0] ?? String(type)
-    this.queries.push(`${typeName} ${name}`)
+    const asked = `${query.readUInt16BE(0)} ${typeName} ${name}`
+    if (!this.#asked.has(asked)) this.queries.push(`${typeName} ${name}`)
+    this.#asked.add(asked)
     const reply = this.#reply(`${typeName} ${name}`)
     if (reply === 'silence') return undefined
     if (Buffer.isBuffer(reply)) return Buffer.concat([query.subarray(0, 2), reply])

@@ -1,3 +1,4 @@
+import { VirtualTime } from '@parley/kernel'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { options, TcpPeer, TransportFixture } from './socket-transport.fixture.ts'
 
@@ -80,23 +81,26 @@ describe('double-CRLF keep-alives on the wire (RFC 5626 section 3.5.1)', () => {
   })
 
   it('keep-alives prevent the idle timeout of an accepted connection only after the first response', async () => {
-    // Fifty intervals of the keep-alive: a busy machine may delay some of them.
+    const time = new VirtualTime()
     const limits = { idleMs: 1000, firstMessageMs: 10_000 }
-    const server = await bench.endpoint({ limits })
+    const server = await bench.endpoint({ limits, time })
     const known = await bench.rawClient(server.target('tcp').port)
     const stranger = await bench.rawClient(server.target('tcp').port)
     const strangerPort = stranger.socket.localPort
     known.socket.write(options('one'))
     const [asked] = await server.until('message')
     server.send(asked!.flow, ANSWER)
-    const beat = setInterval(() => {
-      known.socket.write('\r\n\r\n')
-      stranger.socket.write('\r\n\r\n')
-    }, 20)
-    bench.defer(() => clearInterval(beat))
+    const beat = async () => {
+      const answered = known.received.length
+      for (const peer of [known, stranger]) if (!peer.socket.destroyed) peer.socket.write('\r\n\r\n')
+      await known.until(received => received.length > answered)
+    }
+    for (let passed = 0; passed < 3000; passed += 100) {
+      await beat()
+      time.advance(100)
+    }
     await stranger.closed
-    const answered = known.received.length
-    await known.until(received => received.length > answered + 8)
+    await beat()
     expect(server.all('flow-closed')).toMatchObject([{ code: 'idle', flow: { remote: { port: strangerPort } } }])
   })
 })

@@ -99,12 +99,13 @@ describe('RFC 3263 against a name server', () => {
   })
 
   it('a lost query is repeated after half a second', async () => {
-    let lost = 0
-    const server = await DnsServer.open(question => (lost++ < 1 ? 'silence' : (zone[question] ?? 'nxdomain')))
+    let asked = 0
+    const server = await DnsServer.open(question => (asked++ < 1 ? 'silence' : (zone[question] ?? 'nxdomain')))
     const system = new SystemDns({ servers: [server.address] })
     closers.push(() => server.close())
     expect(await system.srv('_sips._tcp.trunk.example')).toHaveLength(2)
-    expect(server.queries).toHaveLength(2)
+    expect(asked).toBeGreaterThanOrEqual(2)
+    expect(server.queries).toEqual(['SRV _sips._tcp.trunk.example'])
   })
 
   it('localhost is not looked up at a name server', async () => {

@@ -23,6 +23,9 @@ import { SilenceContract } from './silence-contract.ts'
 import { SilenceTimers } from './silence-timers.ts'
 import { TurnCollector } from './turn-collector.ts'
 
+/** The end of a voice is known after its hang-over, both ends after the reading of the audio. What is known later was heard by a thread that was late. */
+const LATE_EDGE_MS: Ms = 250
+
 type Input<Type extends DialogueInput['type']> = Extract<DialogueInput, { type: Type }>
 
 /**
@@ -60,6 +63,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   /** The call itself is over. */
   #isClosed = false
   #now: Ms = Number.NEGATIVE_INFINITY
+  /** Inputs tell of what was a while ago, and more of it may wait: nothing is decided before `advance`, when all has been passed on. */
+  #isBehind = false
 
   constructor(options: DialogueOptions, random: Random) {
     this.#options = options
@@ -108,7 +113,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     if (this.#isOver) return this.#handleAfterEnd(now, input)
     this.#now = now
     this.#apply(now, input)
-    this.#settle(now)
+    this.#isBehind ||= isLate(now, input)
+    if (!this.#isBehind || input.type === 'ended') this.#settle(now)
   }
 
   /** Last words of the agent may follow the end, and keys that the caller presses meanwhile. */
@@ -121,6 +127,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   advance(now: Ms): void {
     if (this.#isOver) return
     this.#now = now
+    this.#isBehind = false
     this.#settle(now)
   }
 
@@ -130,6 +137,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
 
   deadline(): Ms | undefined {
     if (this.#isOver || this.#connectedAt === null) return undefined
+    if (this.#isBehind) return this.#now
     let earliest = this.#connectedAt + this.#options.maxCallDurationMs
     const parts = [
       this.#bargeIn,
@@ -370,4 +378,10 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
 
 function plausibleTime(now: Ms, at: Ms): Ms {
   return Number.isFinite(at) ? Math.min(at, now) : now
+}
+
+/** Whether a voice edge is known later than a thread that is in time knows it. */
+function isLate(now: Ms, input: DialogueInput): boolean {
+  if (input.type === 'voice-started') return now - input.startedAt > LATE_EDGE_MS
+  return input.type === 'voice-stopped' && now - input.stoppedAt > LATE_EDGE_MS
 }

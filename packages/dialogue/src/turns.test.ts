@@ -52,6 +52,26 @@ describe('a turn of the caller', () => {
     expect(Math.max(...waits.map(([, wait]) => wait))).toBeLessThanOrEqual(5000)
   })
 
+  it.each([0, 500, 1000, 2000])(
+    'a turn continues over a pause in mid-sentence of which a thread that stood still for %i ms hears both ends at once',
+    stallMs => {
+      const call = new ScriptedCall().connect()
+      const at = (ms: number) => call.time.now() - call.now + ms
+      call.at(1060, () => call.input({ type: 'voice-started', startedAt: at(1000) }))
+      for (const [i, text] of ['I', 'would', 'like', 'to'].entries()) call.word(text, 1000 + 300 * i, 1250 + 300 * i)
+      call.at(3110 + stallMs, () => {
+        call.input({ type: 'voice-stopped', stoppedAt: at(2150) })
+        call.deliverFinal(2150)
+        call.input({ type: 'voice-started', startedAt: at(3050) })
+      })
+      for (const [i, text] of ['move', 'my', 'appointment.'].entries())
+        call.word(text, 3050 + 300 * i, 3300 + 300 * i + stallMs)
+      call.at(4100 + stallMs, () => call.input({ type: 'voice-stopped', stoppedAt: at(3900) }))
+      call.runTo(20_000)
+      expect(call.turns.map(({ text }) => text)).toEqual(['I would like to move my appointment.'])
+    },
+  )
+
   it('a turn continues over a pause in mid-sentence', () => {
     const call = new ScriptedCall().connect()
     const end = call.say(1000, 'I would like to')

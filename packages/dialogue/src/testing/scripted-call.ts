@@ -234,20 +234,21 @@ export class ScriptedCall {
   }
 }
 
-/** Throws when the next deadline after a step of the machine is not in the future. */
+/** Throws when the next deadline is in the past, and when it is not in the future after `advance`. */
 function checkingDeadlines<Input, Output>(machine: Machine<Input, Output>): Machine<Input, Output> {
-  const check = (now: Ms) => {
+  const check = (now: Ms, mayBeNow: boolean) => {
     const deadline = machine.deadline()
-    if (deadline !== undefined && !(deadline > now)) throw new Error(`at ${now} the next deadline is ${deadline}`)
+    if (deadline === undefined || deadline > now || (mayBeNow && deadline === now)) return
+    throw new Error(`at ${now} the next deadline is ${deadline}`)
   }
   return {
     handle: (now, input) => {
       machine.handle(now, input)
-      check(now)
+      check(now, true)
     },
     advance: now => {
       machine.advance(now)
-      check(now)
+      check(now, false)
     },
     poll: () => machine.poll(),
     deadline: () => machine.deadline(),

@@ -40,7 +40,7 @@ async function runSanitised(
 
 /**
  * Fuzzes the native layer under the address and undefined-behaviour sanitisers: seeded calls with attacks, compared with the
- * portable path, and pages of any content. A planted fault shows first that the sanitisers report. Throws `NoSanitisers`.
+ * portable path, pages and rings of any content, and blocks of recordings. A planted fault shows first that the sanitisers report. Throws `NoSanitisers`.
  */
 async function run({ seed, count, seconds, line, progress }: ProofOptions): Promise<ProofOutcome> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-native-fuzz-'))

@@ -5,12 +5,14 @@ import { NativeMediaPath } from '../../../media/src/io/native-media-path.ts'
 import type { NativeAddon } from '../../../media/src/io/native-packet-io.ts'
 import { nativeTransforms } from '../../../media/src/io/native-srtp.ts'
 import { fuzzPages, fuzzTurns } from '../../../media/src/io/testing/fuzz-native-path.ts'
+import { fuzzRecordings } from '../../../media/src/io/testing/native-recordings-conformance.ts'
 import { playTrace } from '../../../media/src/session/testing/play-trace.ts'
 import { SRTP_SUITES } from '../../../media/src/srtp/srtp-suite.ts'
 
 const STEPS = 200
 const PAGES = 2000
 const TURNS = 50
+const BLOCKS = 2000
 
 const [file, seed, count, seconds] = process.argv.slice(2)
 const addon = createRequire(import.meta.url)(file!) as NativeAddon
@@ -31,8 +33,10 @@ while (traces < Number(count) && performance.now() < until) {
   })
   fuzzPages(addon, random, PAGES)
   fuzzTurns(addon, random, TURNS)
+  fuzzRecordings(addon, random, BLOCKS)
   traces++
   packets += native.packets
   left += native.left
 }
-console.log(JSON.stringify({ traces, pages: traces * PAGES, turns: traces * TURNS, packets, native: packets - left }))
+const [pages, turns, blocks] = [traces * PAGES, traces * TURNS, traces * BLOCKS]
+console.log(JSON.stringify({ traces, pages, turns, blocks, packets, native: packets - left }))

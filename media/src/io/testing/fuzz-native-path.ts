@@ -1,13 +1,18 @@
-import { type Random, randomBelow } from '@parley/kernel'
+import { NARROWBAND, type Random, randomBelow } from '@parley/kernel'
 import { PacketBatch } from '../../packet-io/packet-io.ts'
+import { allocateRecordingRing } from '../../recorder/recording-ring.ts'
 import { CallPage, PAGE_WORDS } from '../../session/call-page.ts'
 import { SessionRings } from '../../session/session-rings.ts'
 import type { NativeAddon, NativePath, NativeSockets } from '../native-packet-io.ts'
+import { anyWord } from './native-recordings-conformance.ts'
 
 const SPECIAL = [0, 1, -1, 8, 160, 2 ** 31, 2 ** 53, 1e300, Number.NaN, Number.POSITIVE_INFINITY, -1e300]
 /** Numbers of a page behind its words: packets seen, and two replay windows. */
 const FURTHER_NUMBERS = 32 + 18
 const SLOT_MS = 1020
+/** Words at the beginning of a call's rings and of its recording, of which all but the edges of voice are positions. */
+const RING_WORDS = 16
+const RECORDING_WORDS = 8
 
 /** Fills the numbers of a page, more often regular than chance would have it. */
 function disturb(page: CallPage, words: Float64Array, random: Random, round: number): void {
@@ -27,11 +32,14 @@ function anyNumber(random: Random): number {
   return SPECIAL[randomBelow(random, SPECIAL.length)]!
 }
 
-/** Gives the native path calls whose pages hold anything, which TypeScript never writes: it must not leave its memory. */
+/** Gives the native path calls whose pages and rings hold anything, which TypeScript never writes: it must not leave its memory. */
 export function fuzzPages({ MediaPath }: NativeAddon, random: Random, rounds: number): void {
   const path = new MediaPath(new Float64Array(8))
   const page = new CallPage()
-  const id = path.add(1, 2, new Uint8Array(page.memory), new Uint8Array(new SessionRings().memory), null)
+  const rings = new SessionRings().memory
+  const recording = allocateRecordingRing(NARROWBAND, 1024)
+  const id = path.add(1, 2, new Uint8Array(page.memory), new Uint8Array(rings), new Uint8Array(recording))
+  const headers = [new Int32Array(rings, 0, RING_WORDS), new Int32Array(recording, 0, RECORDING_WORDS)]
   const words = wordsOf(page)
   const events = new Float64Array(1 + 4 * 64)
   const ids = Int32Array.of(id)
@@ -41,6 +49,7 @@ export function fuzzPages({ MediaPath }: NativeAddon, random: Random, rounds: nu
   const { bytes, length, socket, ipv4, port, arrivedAt } = new PacketBatch(4)
   for (let round = 0; round < rounds; round++) {
     disturb(page, words, random, round)
+    for (const header of headers) header[randomBelow(random, header.length)] = anyWord(random)
     bytes.set(random.bytes(200))
     bytes[0] = 0x80
     length[0] = randomBelow(random, 1536)

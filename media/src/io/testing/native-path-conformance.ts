@@ -10,6 +10,7 @@ import { NativeMediaPath } from '../native-media-path.ts'
 import type { NativeAddon } from '../native-packet-io.ts'
 import { nativeTransforms } from '../native-srtp.ts'
 import { fuzzPages, fuzzTurns } from './fuzz-native-path.ts'
+import { checkRecordings, fuzzRecordings } from './native-recordings-conformance.ts'
 import { checkCall, checkSlots } from './native-turns-conformance.ts'
 
 const CLEAN: Roughness = { network: 0, owner: 0 }
@@ -186,6 +187,14 @@ export const NATIVE_PATH_CASES: readonly ConformanceCase[] = [
   {
     name: 'a page of any content does no harm',
     check: addon => fuzzPages(addon, new SeededRandom(3), 20_000),
+  },
+  {
+    name: 'a block of a recording has the same bytes as in TypeScript, for any audio, position and order of channels',
+    check: checkRecordings,
+  },
+  {
+    name: 'a ring of a recording of any content does no harm',
+    check: addon => fuzzRecordings(addon, new SeededRandom(5), 20_000),
   },
   {
     name: 'wakes in C++ find the calls whose slots SendSlots finds, for any packet times, changes and pauses of the thread',

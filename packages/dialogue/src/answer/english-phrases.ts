@@ -114,11 +114,11 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.1 ^ all representatives/agents/operators/lines/circuits/associates/advisors
     0.7 ^ please listen/select/enter/choose/press/leave/record/note/state
     0.6 automatic/automated/automatically
-    0.9 calling/choosing/contacting/welcome/reached + for/if/our/all/calls/press/we/listen/select/choose/use/record/leave
-    0.9 calling/choosing/contacting/welcome/reached + please listen/select/enter/choose/press/hold/stay/wait/leave
-    0.9 calling/choosing/contacting/welcome/reached + to make/continue/hear/schedule/pay/reach
-    0.9 calling/choosing/contacting/welcome/reached + your call
-    0.9 calling/choosing/contacting/welcome/reached + this call/phone/line/number
+    0.9 calling/choosing/contacting/ringing/phoning/welcome/reached/through/called/dialled/dialed + for/if/our/all/calls/press/we/listen/select/choose/use/record/leave/so/did/due/at/when/while/most/many
+    0.9 calling/choosing/contacting/ringing/phoning/welcome/reached/through/called/dialled/dialed + please listen/select/enter/choose/press/hold/stay/wait/leave
+    0.9 calling/choosing/contacting/ringing/phoning/welcome/reached/through/called/dialled/dialed + to make/continue/hear/schedule/pay/reach
+    0.9 calling/choosing/contacting/ringing/phoning/welcome/reached/through/called/dialled/dialed + your call
+    0.9 calling/choosing/contacting/ringing/phoning/welcome/reached/through/called/dialled/dialed + this call/phone/line/number
     0.5 wireless/cellular/mobile customer/subscriber/phone
     0.2 your call
     0.6 you are calling
@@ -127,6 +127,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.3 at the moment
     0.3 currently
     1.0 ^ notice/attention
+    0.9 # # # ~ your call
+    0.8 # # # (is) not/cannot/can't/unavailable/take
     0.6 ^ we cannot/can't/could/were/will/are/have/record
     0.4 ^ we
     1.0 ^ our
@@ -233,6 +235,11 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 sorry (i/we) missed you
     0.5 probably/either
     0.6 never check
+    0.4 i missed you
+    0.8 missed you ~ this/it's
+    0.7 you know what/the
+    0.6 know what to
+    0.4 what to do
     0.6 nobody is
     0.6 speak/speaking after/when/at
     0.6 drop me
@@ -395,6 +402,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.3 open/opening
     0.5 if you are/know/have/would/want/wish
     0.4 is important
+    0.9 important to us
+    0.5 for/your patience
     1.0 ^ you are/you're number
     1.0 ^ hello from
     0.5 and welcome to

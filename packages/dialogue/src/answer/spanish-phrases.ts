@@ -28,7 +28,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.8 ^ digame
     0.8 diga/digame/dime
     0.8 mande
-    0.6 ^ buenas
+    0.1 ^ buenas
     0.2 buenos dias
     0.2 buenas tardes/noches
     0.9 al habla
@@ -87,7 +87,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.0 ^ atencion
     1.0 ^ le informamos
     0.6 ^ para
-    0.9 llamar/llamado/llamando/bienvenido/bienvenidos/bienvenida/contactar + para/si/nuestro/nuestros/su/esta/seleccione/elija/escuche/pulse/marque/todos
+    0.9 llamar/llamado/llamando/bienvenido/bienvenidos/bienvenida/contactar/comunicado + para/si/nuestro/nuestra/nuestros/su/esta/seleccione/elija/escuche/pulse/marque/oprima/presione/teclee/todos/grabamos/tenemos/tambien/for
     0.6 automatico/automatica
     0.2 su/tu llamada
     0.4 numero al/a/que
@@ -96,6 +96,10 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 ^ no podemos
     0.8 ^ en este/estos momento/momentos
     0.6 ^ usted
+    0.5 ^ hola este/esta es
+    0.9 ^ numero # #
+    0.7 importante para nosotros
+    0.3 es (muy) importante
     0.8 esta llamando a/al
     0.6 ^ hola (el/la/este/esta/lo) numero/buzon/persona/usuario/cliente/abonado/linea/telefono/contestador/memoria
     0.5 ^ nuestros/nuestro
@@ -194,7 +198,19 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.4 te/le/os/lo devuelvo/llamo/llamare
     0.9 lo antes/pronto/mas pronto/antes posible
     0.7 en cuanto/apenas pueda/podamos/vea/escuche/me
-    0.5 hasta el/la/lunes/manana/proximo`,
+    0.5 hasta el/la/lunes/manana/proximo
+    1.1 soy + no (me/nos/te/le/os) puedo/podemos/encuentro/encontramos/estoy/estamos/tengo
+    1.1 soy + ahora (mismo) no
+    1.0 soy + en este/estos/estas
+    1.1 soy + estoy/estamos/estare/seguramente/probablemente
+    1.1 soy + si me/no
+    0.9 soy + lo siento
+    1.1 soy + deja/deje/dejame/dejeme/dejanos/dejenos
+    0.6 ha/has/a/esta llamado/llamando/comunicado + no/en/ahora/estoy/estamos
+    0.7 has/ha comunicado con
+    0.3 comunicado con
+    0.5 responde en este
+    0.8 numero # ~ no`,
   mailbox_unavailable: `
     1.6 buzon ~ esta lleno
     1.6 esta lleno
@@ -302,6 +318,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 ^ le damos
     0.5 bienvenidos
     0.5 gracias por contactar/su
+    0.4 por contactar
     0.8 en la cola
     0.6 usted es
     0.5 tambien puede

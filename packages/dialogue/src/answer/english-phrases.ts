@@ -52,6 +52,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 what is/what's your name
     0.9 ^ is this/that/he/she/it
     0.9 is that you
+    0.8 is this a
     0.9 ^ are/do you
     0.7 are you calling about
     0.9 ^ what/who/which/where
@@ -122,6 +123,9 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 wireless/cellular/mobile customer/subscriber/phone
     0.2 your call
     0.6 you are calling
+    0.9 you're/are/have calling/called/dialed/dialled/reached is/has/does/cannot/can't
+    0.9 you called/dialed/dialled/reached is/has/hasn't/does/cannot/can't
+    0.6 to/at/for/on/in this number/line/phone
     0.6 you have/were dialed/dialled/called/reached/trying
     0.3 at this time
     0.3 at the moment
@@ -234,6 +238,11 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 phone i/i'm/sorry/nobody/we/leave/please
     0.9 sorry (i/we) missed you
     0.5 probably/either
+    0.4 this is + i'm/i/we/we're/nobody/leave
+    0.4 it's + i'm/i/we/we're/nobody/leave
+    0.4 take your call
+    0.6 speak/speaking clearly
+    0.6 messaging
     0.6 never check
     0.4 i missed you
     0.8 missed you ~ this/it's
@@ -311,7 +320,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 high call volume
     1.0 your wait
     0.9 hang up and dial
-    0.4 thank you for choosing
+    0.4 for choosing/calling/contacting/ringing/phoning/holding
     0.5 this call
     1.2 press/dial/push #
     1.2 press/dial/push the # key
@@ -357,9 +366,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 in a few words
     0.6 tell me what/why you are calling
     0.6 tell me what/why you're calling
-    0.4 thank you for calling
-    0.4 thanks for calling
-    0.4 welcome to
+    0.4 welcome
     0.6 press
     0.3 dial
     0.5 menu
@@ -407,7 +414,6 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 ^ you are/you're number
     1.0 ^ hello from
     0.5 and welcome to
-    0.4 thanks/thank (you) for ringing/phoning/contacting
     0.6 for your patience
     0.5 our team/lines/offices
     0.6 so that we

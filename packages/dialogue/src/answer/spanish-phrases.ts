@@ -99,6 +99,8 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.5 ^ hola este/esta es
     0.9 ^ numero # #
     0.7 importante para nosotros
+    0.6 a/en/para este numero/telefono
+    0.6 su/tu llamada no
     0.3 es (muy) importante
     0.8 esta llamando a/al
     0.6 ^ hola (el/la/este/esta/lo) numero/buzon/persona/usuario/cliente/abonado/linea/telefono/contestador/memoria
@@ -278,7 +280,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.0 proximo agente/asesor disponible
     0.5 asistente virtual
     1.0 sistema automatico
-    0.4 gracias por llamar
+    0.4 por llamar/contactar
     0.4 bienvenido/bienvenida/bienvenidos a
     0.7 marque/oprima/pulse/presione
     0.7 marquelo
@@ -317,8 +319,8 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.8 la bienvenida
     0.9 ^ le damos
     0.5 bienvenidos
-    0.5 gracias por contactar/su
-    0.4 por contactar
+    0.5 gracias por su
+    0.3 por contactar
     0.8 en la cola
     0.6 usted es
     0.5 tambien puede

@@ -406,6 +406,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 advisor/adviser/advisors
     0.4 please hold
     0.4 we record
+    0.5 call/calls may/are/will
+    0.6 room for
     0.3 open/opening
     0.5 if you are/know/have/would/want/wish
     0.4 is important
@@ -413,7 +415,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 for/your patience
     1.0 ^ you are/you're number
     1.0 ^ hello from
-    0.5 and welcome to
+    0.5 and welcome
     0.6 for your patience
     0.5 our team/lines/offices
     0.6 so that we

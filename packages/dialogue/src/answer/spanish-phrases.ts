@@ -91,8 +91,9 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 automatico/automatica
     0.2 su/tu llamada
     0.4 numero al/a/que
-    0.3 en este momento
-    0.3 en estos momentos
+    0.3 este momento
+    0.3 estos momentos
+    0.8 la/el/al que llama/intenta
     0.6 ^ no podemos
     0.8 ^ en este/estos momento/momentos
     0.6 ^ usted
@@ -122,7 +123,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.0 grabe/graba (su/tu) mensaje
     1.0 ^ se ha comunicado
     0.7 se ha comunicado con
-    0.4 ha llamado a
+    0.4 llamado a
     1.0 has llamado a
     1.2 te has comunicado
     0.6 esta llamando (al/a)
@@ -211,6 +212,9 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 ha/has/a/esta llamado/llamando/comunicado + no/en/ahora/estoy/estamos
     0.7 has/ha comunicado con
     0.3 comunicado con
+    0.5 de voz
+    0.8 transferida/desviada/redirigida
+    0.3 llamando a
     0.5 responde en este
     0.8 numero # ~ no`,
   mailbox_unavailable: `

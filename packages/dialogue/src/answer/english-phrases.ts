@@ -126,6 +126,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 you're/are/have calling/called/dialed/dialled/reached is/has/does/cannot/can't
     0.9 you called/dialed/dialled/reached is/has/hasn't/does/cannot/can't
     0.6 to/at/for/on/in this number/line/phone
+    0.6 subscriber/subscriber's/customer's/circuits/network
+    0.7 can't/cannot/not/unable (to) receive/connect
     0.6 you have/were dialed/dialled/called/reached/trying
     0.3 at this time
     0.3 at the moment

@@ -94,6 +94,9 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.3 este momento
     0.3 estos momentos
     0.8 la/el/al que llama/intenta
+    0.5 abonado/usuario/suscriptor
+    0.6 estimado/estimados
+    0.6 recibir
     0.6 ^ no podemos
     0.8 ^ en este/estos momento/momentos
     0.6 ^ usted
@@ -211,7 +214,8 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.1 soy + deja/deje/dejame/dejeme/dejanos/dejenos
     0.6 ha/has/a/esta llamado/llamando/comunicado + no/en/ahora/estoy/estamos
     0.7 has/ha comunicado con
-    0.3 comunicado con
+    0.6 comunicado con
+    0.3 no te/le/os puedo/podemos
     0.5 de voz
     0.8 transferida/desviada/redirigida
     0.3 llamando a

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AnswerStep, classesOf, detect, type TimedOutput } from '../testing/scripted-answer.ts'
+import { isMachine } from './protocol.ts'
 
 const GREETING = "hi you've reached John I can't come to the phone please leave a message after the tone"
 
@@ -131,6 +132,43 @@ describe('what answered is decided', () => {
     'te llamo en un rato',
   ])('a person who says in Spanish what mailboxes say as well is no machine: "%s"', says =>
     expect(classesOf(detect(later(says), { languages: ['es'] }))).toEqual(['human']),
+  )
+
+  it.each([
+    ['es', 'buenas soy Marta Vidal no me encuentro en casa', 3000],
+    ['es', 'hola soy Marta Vidal en estos momentos', 2400],
+    ['es', 'buenas tardes soy Marta Vidal estoy de viaje', 2700],
+    ['es', 'has comunicado con Marta Vidal', 2100],
+    ['en', "good morning this is Martha Weaver I'm", 2700],
+    ['en', 'thanks for ringing Orange Electric due to', 2700],
+  ])(
+    'in %s a name or a company and what no person goes on with is a machine before it says more: "%s"',
+    (language, says, byMs) => {
+      const outputs = detect([{ says }], { languages: [language], untilMs: byMs })
+      expect(classesOf(outputs).filter(isMachine)).not.toEqual([])
+    },
+  )
+
+  it.each([
+    ['es', 'buenas soy Marta Vidal con quién hablo'],
+    ['es', 'buenas tardes'],
+    ['es', 'hola soy Marta dígame'],
+    ['en', 'good morning this is Martha how can I help'],
+    ['en', 'welcome to Orange Electric this is Martha how can I help'],
+    ['en', 'thanks for ringing Orange Electric Martha here who would you like to speak to'],
+  ])('in %s a person who says a name or a company and goes on as people do is no machine: "%s"', (language, says) =>
+    expect(classesOf(detect(later(says), { languages: [language] }))).toEqual(['human']),
+  )
+
+  it.each([
+    ['en', 'the you are calling is not'],
+    ['en', 'is important to us your place'],
+    ['en', 'five five two seven take your call'],
+    ['es', 'número cinco cinco dos no responde'],
+    ['es', 'a con la que intenta comunicarse'],
+    ['es', 'su ha sido transferida al de voz'],
+  ])('in %s a recording is found where the recogniser lost a word of its opening: "%s"', (language, says) =>
+    expect(classesOf(detect([{ says }], { languages: [language], untilMs: 3200 })).filter(isMachine)).not.toEqual([]),
   )
 
   it('a beep after talk is a mailbox even if no word was understood', () => {

@@ -1,6 +1,6 @@
 import type { Ms } from '@parley/kernel'
 import { AnswerDetector } from '../answer/answer-detector.ts'
-import type { AnswerInput, AnswerOptions, AnswerOutput, CallTone } from '../answer/protocol.ts'
+import type { AnswerClass, AnswerInput, AnswerOptions, AnswerOutput, CallTone } from '../answer/protocol.ts'
 
 /** Delay of voice activity, and of a recogniser's words after they were spoken. */
 const EDGE_MS: Ms = 60
@@ -66,7 +66,7 @@ export function detect(steps: readonly AnswerStep[], options: DetectOptions = {}
 }
 
 /** The classes of the verdicts, in order. */
-export function classesOf(outputs: readonly TimedOutput[]): string[] {
+export function classesOf(outputs: readonly TimedOutput[]): AnswerClass[] {
   return outputs.flatMap(output => (output.type === 'verdict' ? [output.verdict.class] : []))
 }
 

@@ -19,6 +19,8 @@ constexpr size_t kCacheLine = 64;
 /** Of a packet of 20 ms. */
 constexpr size_t kUsualSamples = 160;
 constexpr size_t kUsualDecimated = 40;
+/** Of a transform with AES-128, which has 11 round keys. */
+constexpr size_t kUsualKeyBytes = offsetof(RtpTransform, hardware) + offsetof(HardwareKeys, round_keys) + 11 * kAesBlockBytes;
 
 /** Memory of `count` of what was in `memory`; false: it stays as it is. */
 template <typename T>
@@ -123,7 +125,7 @@ void prefetch_sender(const Entry* entry) {
 void prefetch_sent(const Entry* entry) {
   if (entry == nullptr) return;
   const Call& call = entry->call;
-  prefetch(call.seals, call.seals == nullptr ? 0 : offsetof(RtpTransform, cipher));
+  prefetch(call.seals, call.seals == nullptr ? 0 : kUsualKeyBytes);
   prefetch(call.rings.next_outbound(), kUsualSamples * sizeof(int16_t));
   if (call.is_recorded) prefetch(call.recording.next_right(), kUsualSamples);
 }
@@ -131,7 +133,7 @@ void prefetch_sent(const Entry* entry) {
 void prefetch_received(const Entry* entry) {
   if (entry == nullptr) return;
   const Call& call = entry->call;
-  prefetch(call.opens, call.opens == nullptr ? 0 : offsetof(RtpTransform, cipher));
+  prefetch(call.opens, call.opens == nullptr ? 0 : kUsualKeyBytes);
   const VoiceMemory& voice = call.page->voice;
   prefetch(&voice.state, offsetof(VoiceMemory, frame));
   prefetch(voice.last, sizeof voice.last);

@@ -59,6 +59,8 @@ struct MediaPath {
   int32_t cursor = 0;
   Phase phase = kAsleep;
   int64_t last_swept = 0;
+  /** Whether a socket had more packets at the last wake than a call sends in it. */
+  bool is_flooded = false;
 
   ~MediaPath();
   Entry* find(int32_t id) const { return id >= 0 && id < capacity ? entries[id] : nullptr; }

@@ -19,8 +19,8 @@ constexpr size_t kMostTagBytes = 16;
 constexpr size_t kSaltBytes = 14;
 constexpr uint64_t kPacketIndices = UINT64_C(1) << 48;
 
-/** AES in counter mode and HMAC-SHA1, or AES-GCM, under one set of session keys. */
-struct RtpTransform {
+/** AES in counter mode and HMAC-SHA1, or AES-GCM, under one set of session keys; at a cache line. */
+struct alignas(64) RtpTransform {
   /** About: OpenSSL's context, and the plaintext of GCM, are held by few. */
   static constexpr int64_t kHeldBytes = 1024;
   size_t tag_bytes = 0;

@@ -59,7 +59,13 @@ struct Turns {
   Histogram lateness;
   Histogram recent;
 
-  double until() const { return state[kGridStart] + (state[kLastWake] + 1) * kWakeMs; }
+  /** When the next wake is. One without a slot is left out, one at a time; not in a flood, of which more wakes take more packets. */
+  double until() const {
+    const double next = state[kLastWake] + 1;
+    const bool is_empty = !path->is_flooded && next >= 0 && next < kMostWakes &&
+                          path->slot_counts[static_cast<int64_t>(next) % kSendSlots] == 0;
+    return state[kGridStart] + (is_empty ? next + 1 : next) * kWakeMs;
+  }
 
   Result leave(Result result, size_t count) const {
     state[kCount] = static_cast<double>(count);
@@ -165,6 +171,7 @@ size_t receive_socket(const Turns& turns, Taken* memory, int32_t socket, unsigne
   bool emptied = false;
   Entry* entry = turns.path->of_socket(socket);
   const unsigned count = turns.io->take(socket, batch, 0, room, &emptied);
+  if (!emptied && room == kBurst) turns.path->is_flooded = true;
   turns.io->note_taken(socket, emptied);
   *taken += count;
   for (unsigned i = 0; i < count; i++) {
@@ -184,6 +191,7 @@ size_t receive_packets(const Turns& turns, Taken* memory, bool* is_more) {
   size_t filled = 0;
   size_t taken = 0;
   turns.path->polls++;
+  turns.path->is_flooded = false;
   *is_more = true;
   for (;;) {
     int64_t looked_at = 0;

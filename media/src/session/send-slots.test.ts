@@ -15,11 +15,18 @@ describe('send slots', () => {
     const slots = new SendSlots<string>()
     const calls = range(0, 64).map(i => slots.add(`call ${i}`, 20))
     const load = range(0, 8).map(slot => calls.filter(call => call.slot === slot).length)
-    expect(load).toEqual([8, 8, 8, 8, 8, 8, 8, 8])
-    const third = calls.filter(call => call.slot === 3)
+    expect(load).toEqual([16, 0, 16, 0, 16, 0, 16, 0])
+    const third = calls.filter(call => call.slot === 4)
     for (const call of third.slice(0, 2)) slots.remove(call)
-    expect(slots.add('late', 20).slot).toBe(3)
+    expect(slots.add('late', 20).slot).toBe(4)
     expect(slots.count).toBe(63)
+  })
+
+  it('from 400 calls on new ones have every slot, until all have as many', () => {
+    const slots = new SendSlots<string>()
+    const calls = range(0, 800).map(i => slots.add(`call ${i}`, 20))
+    const load = range(0, 8).map(slot => calls.filter(call => call.slot === slot).length)
+    expect(load).toEqual([100, 100, 100, 100, 100, 100, 100, 100])
   })
 
   it('each call sends once per packet time, on its own grid', () => {

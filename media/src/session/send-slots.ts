@@ -4,6 +4,8 @@ import type { Ms } from '@parley/kernel'
 export const WAKE_MS: Ms = 2.5
 /** Number of slots in 20 ms: a call sends in one of them and keeps it. */
 export const SEND_SLOTS = 8
+/** While there are fewer calls, new ones have every other slot: a wake then has twice the calls to share its cost. */
+const CALLS_OF_EVERY_SLOT = 400
 
 /** One call's place in the grid. Times are counted in wakes (quanta of 2.5 ms) since the thread's grid began. */
 export interface SendSlot<Owner> {
@@ -16,8 +18,8 @@ export interface SendSlot<Owner> {
 }
 
 /**
- * Spreads calls over eight slots per 20 ms, so that the last of a thousand packets is not late because the others go
- * first. A call keeps its slot; a new one takes the emptiest. A packet time other than 20 ms runs on its own grid of that period,
+ * Spreads calls over slots per 20 ms, eight or, of up to 400 calls, four, so that the last of a thousand packets is not late because the
+ * others go first. A call keeps its slot; a new one takes the emptiest. A packet time other than 20 ms runs on its own grid of that period,
  * starting in the slot (30 ms alternates between two slots).
  */
 export class SendSlots<Owner> {
@@ -44,7 +46,8 @@ export class SendSlots<Owner> {
     const periodWakes = Math.round(ptimeMs / WAKE_MS)
     let slot = 0
     let least = Number.POSITIVE_INFINITY
-    for (let candidate = 0; candidate < SEND_SLOTS; candidate++) {
+    const step = this.#count < CALLS_OF_EVERY_SLOT ? 2 : 1
+    for (let candidate = 0; candidate < SEND_SLOTS; candidate += step) {
       const load = this.#load[candidate]! + (visitsBoth(periodWakes) ? this.#load[opposite(candidate)]! : 0)
       if (load < least) {
         least = load

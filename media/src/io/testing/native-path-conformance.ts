@@ -12,6 +12,7 @@ import { nativeTransforms } from '../native-srtp.ts'
 import { fuzzPages, fuzzTurns } from './fuzz-native-path.ts'
 import { checkRecordings, fuzzRecordings } from './native-recordings-conformance.ts'
 import { checkCall, checkSlots } from './native-turns-conformance.ts'
+import { checkEmptySlots } from './native-wakes-conformance.ts'
 
 const CLEAN: Roughness = { network: 0, owner: 0 }
 /** Almost nothing is lost, but the peer's clock drifts. */
@@ -199,6 +200,11 @@ export const NATIVE_PATH_CASES: readonly ConformanceCase[] = [
   {
     name: 'wakes in C++ find the calls whose slots SendSlots finds, for any packet times, changes and pauses of the thread',
     check: checkSlots,
+  },
+  {
+    name: 'wakes in C++ leave out every other one that has no slot, but not while a socket is flooded',
+    hasSockets: true,
+    check: checkEmptySlots,
   },
   {
     name: 'a call whose wakes are in C++ sends byte for byte what the portable path composes for its slots, and hears all that its peer sends',

@@ -274,7 +274,12 @@ class CallOverLoopback {
   }
 }
 
-function coreOf(openedAtMs: Ms, seed: number, rings: SessionRings, transforms?: SrtpTransforms): MediaSessionCore {
+export function coreOf(
+  openedAtMs: Ms,
+  seed: number,
+  rings: SessionRings,
+  transforms?: SrtpTransforms,
+): MediaSessionCore {
   return new MediaSessionCore({
     openedAtMs,
     openedAtUnixMs: 1e12,

@@ -1,6 +1,7 @@
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
 import { measureServiceOverhead } from './bare-clients.ts'
 import { callerLines } from './callers.ts'
+import { PLANTED_FAULTS } from './faults.ts'
 import { measureRow, type Row } from './row.ts'
 
 /** Simultaneous calls, and turns measured in each. */
@@ -13,6 +14,8 @@ const ROWS = [
 /** Turns before V8 has compiled the hot code. */
 const WARM_UP_TURNS = 3
 const QUIET_MS = 1000
+const MAX_CALLS = 1000
+const MAX_SECONDS = 3600
 
 /**
  * Measures what the engine adds to a turn: the time from the caller's last audible frame to the agent's first, both on the
@@ -22,27 +25,42 @@ const QUIET_MS = 1000
  * `npm run bench -- turn [--calls 1,10,50,100] [--turns N]` (turns per call)
  * `[--planted 50]` (planted fault: the model takes this many ms longer than its script)
  * `[--services typical]` (recogniser, model and voice run in another process, with typical delays; what a bare client waits
- * beyond these delays is subtracted).
+ * beyond these delays is subtracted)
+ * `[--seconds N]` (instead of turns: how long all calls live at once)
+ * `[--security srtp]` (calls over TLS with SRTP instead of UDP and RTP) `[--recording on]` (both channels of each call)
+ * `[--fault hole|stall|pause|busy]` (another planted fault).
  */
-export const benchmark: Benchmark = { name: 'turn', options: ['calls', 'turns', 'planted', 'services'], run }
+export const benchmark: Benchmark = {
+  name: 'turn',
+  options: ['calls', 'turns', 'seconds', 'planted', 'services', 'security', 'recording', 'fault'],
+  run,
+}
 
 async function run({ option, line, progress }: BenchmarkOptions): Promise<object> {
   const rows = rowsOf(option('calls'), option('turns'))
   const plantedMs = Number(option('planted') ?? 0)
   if (!(plantedMs >= 0 && plantedMs <= 5000)) throw new Error('--planted takes milliseconds, 0 to 5000')
-  const services = option('services')
-  if (services !== undefined && services !== 'typical') throw new Error('--services takes "typical"')
+  const services = oneOf(option, 'services', ['typical'])
+  const secure = oneOf(option, 'security', ['rtp', 'srtp']) === 'srtp'
+  const recorded = oneOf(option, 'recording', ['off', 'on']) === 'on'
+  const fault = oneOf(option, 'fault', PLANTED_FAULTS) ?? null
+  const seconds = option('seconds') === undefined ? null : wholeNumber(option('seconds')!, '--seconds', MAX_SECONDS)
   const lines = await callerLines(services === undefined)
   if (services !== undefined) progress('measuring the overhead of the services with a bare client')
   const overhead = services === undefined ? null : await measureServiceOverhead()
   const measured = async (calls: number, turns: number, asksAhead: boolean) => {
-    progress(`${calls} calls, ${turns} turns each${asksAhead ? ', with preemptive generation' : ''}`)
+    const length = seconds === null ? `${turns} turns each` : `${seconds} s together`
+    progress(`${calls} calls, ${length}${asksAhead ? ', with preemptive generation' : ''}`)
     const fixed = {
       warmUpTurns: WARM_UP_TURNS,
       quietMs: QUIET_MS,
       lines,
       plantedMs,
       services: overhead,
+      secure,
+      recorded,
+      fault,
+      seconds,
     }
     const row = await measureRow({ ...fixed, calls, turns, asksAhead })
     line({ bench: 'turn', ...row })
@@ -65,14 +83,31 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
 }
 
 function rowsOf(calls: string | undefined, turns: string | undefined): { calls: number; turns: number }[] {
-  const counts = calls?.split(',').map(Number) ?? ROWS.map(row => row.calls)
-  if (!counts.every(count => Number.isInteger(count) && count >= 1 && count <= 500))
-    throw new Error('--calls takes whole numbers from 1 to 500, separated by commas')
-  const perCall = turns === undefined ? null : Number(turns)
-  if (perCall !== null && !(Number.isInteger(perCall) && perCall >= 1 && perCall <= 1000))
-    throw new Error('--turns takes a whole number from 1 to 1000')
+  const counts = calls?.split(',').map(count => wholeNumber(count, '--calls', MAX_CALLS)) ?? ROWS.map(row => row.calls)
+  const perCall = turns === undefined ? null : wholeNumber(turns, '--turns', 1000)
   return counts.map(count => {
     const fitting = ROWS.findLast(row => row.calls <= count) ?? ROWS[0]!
     return { calls: count, turns: perCall ?? fitting.turns }
   })
+}
+
+/** Throws when the value of the option `name` is not a whole number from 1 to `most`. */
+function wholeNumber(text: string, name: string, most: number): number {
+  const value = Number(text)
+  if (!(Number.isInteger(value) && value >= 1 && value <= most))
+    throw new Error(`${name} takes whole numbers from 1 to ${most}, not "${text}"`)
+  return value
+}
+
+/** The value of an option that takes one of these words; undefined: it was not given. */
+function oneOf<Word extends string>(
+  option: BenchmarkOptions['option'],
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const value = option(name)
+  const word = words.find(one => one === value)
+  if (value !== undefined && word === undefined)
+    throw new Error(`--${name} takes ${words.join(' or ')}, not "${value}"`)
+  return word
 }

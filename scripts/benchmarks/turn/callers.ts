@@ -2,20 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Ms, systemRandom, systemTime } from '@parley/kernel'
 import { PhoneVoice } from '@parley/phone'
 import { TonesVoice } from '@parley/providers'
-import { SocketTransport, SystemResolver, UserAgent } from '@parley/sip'
+import { SocketTransport, SystemResolver, type TlsIdentity, UserAgent } from '@parley/sip'
 import { crispEnd, crispEndWithTones } from './crisp-audio.ts'
+import type { LiveWindow } from './live-window.ts'
 import { CALLER_LINES } from './script.ts'
 import { type MeasuredCall, measureCall } from './wire-caller.ts'
+import { WireLine } from './wire-line.ts'
 
 /** Delay between the starts of calls, so that their turns do not coincide. */
 const STAGGER_MS: Ms = 40
 
 interface CallersOptions {
   readonly target: string
+  /** The identity of callers over TLS with SRTP; null: UDP and RTP. */
+  readonly tls: TlsIdentity | null
   readonly calls: number
-  readonly turns: number
+  readonly warmUpTurns: number
+  /** All turns of a call; null: the calls go on until the window is over. */
+  readonly turns: number | null
   readonly quietMs: Ms
   readonly lines: readonly Int16Array[]
+  readonly window: Pick<LiveWindow<unknown>, 'isOver' | 'warm' | 'done' | 'broken'>
 }
 
 /** The callers' lines in the built-in voice. `knowsTones`: whether the engine removes the tones before voice activity detection. */
@@ -34,10 +41,11 @@ export async function callerLines(knowsTones: boolean): Promise<Int16Array[]> {
 
 /** Makes the calls at once over one user agent and measures their turns. */
 export async function measureCalls(options: CallersOptions): Promise<readonly MeasuredCall[]> {
-  const { target, calls, turns, quietMs, lines } = options
+  const { calls, tls, ...shared } = options
   const resolver = new SystemResolver({ time: systemTime })
-  const parts = { time: systemTime, random: systemRandom }
-  const transport = await SocketTransport.open({ ...parts, udpPort: 0, resolver })
+  const parts = { time: systemTime, random: systemRandom, resolver }
+  const ports = tls === null ? { udpPort: 0 } : { tlsPort: 0, tls }
+  const transport = await SocketTransport.open({ ...parts, ...ports })
   const userAgent = new UserAgent({
     ...parts,
     transport,
@@ -46,10 +54,11 @@ export async function measureCalls(options: CallersOptions): Promise<readonly Me
     guard: () => ({ action: 'drop' }),
     onInvite: session => session.reject(486),
   })
+  const line = new WireLine()
   try {
     const measuring = Array.from({ length: calls }, async (_, i) => {
       await sleep(i * STAGGER_MS)
-      return measureCall({ userAgent, target, name: `caller-${i + 1}`, lines, turns, quietMs })
+      return measureCall({ ...shared, userAgent, line, secure: tls !== null, name: `caller-${i + 1}` })
     })
     return await Promise.all(measuring)
   } finally {

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ms } from '@parley/kernel'
 import type { EngineMeasures, EngineReply, EngineRequest } from './messages.ts'
 
@@ -22,15 +23,25 @@ export class EngineLink {
 
   static async start(
     options: Omit<EngineRequest & { type: 'start' }, 'type'>,
-  ): Promise<{ readonly engine: EngineLink; readonly uri: string; readonly packetIo: 'native' | 'portable' }> {
+  ): Promise<{ readonly engine: EngineLink } & Omit<Extract<EngineReply, { type: 'started' }>, 'type'>> {
     const engine = new EngineLink()
     try {
-      const { uri, packetIo } = await engine.#ask({ type: 'start', ...options }, 'started', START_MS)
-      return { engine, uri, packetIo }
+      return { ...(await engine.#ask({ type: 'start', ...options }, 'started', START_MS)), engine }
     } catch (error) {
       await engine.end()
       throw error
     }
+  }
+
+  get pid(): number {
+    return this.#process.pid!
+  }
+
+  /** Planted fault: the process stands still for `ms`. */
+  async stall(ms: Ms): Promise<void> {
+    this.#process.kill('SIGSTOP')
+    await sleep(ms)
+    this.#process.kill('SIGCONT')
   }
 
   async measure(): Promise<EngineMeasures> {

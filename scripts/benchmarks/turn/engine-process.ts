@@ -1,5 +1,7 @@
 // The measured process: an engine with the built-in voice and recogniser and a scripted model, or with services in another
 // process.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AgentActions, CodeThreads, InMemoryEffectLedger, type KnowledgeSearcher } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
@@ -20,14 +22,16 @@ import { AnthropicMessages, CartesiaVoice, deepgramNova, ServiceRecogniser } fro
 import { openDatabase } from '@parley/store'
 import { embedderAt } from '../knowledge/embeddings-server.ts'
 import { crispVoice } from './crisp-voice.ts'
+import { keepBusy, type PlantedFault } from './faults.ts'
 import type { EngineMeasures, EngineReply, EngineRequest, SearchedDocuments } from './messages.ts'
 import { MIN_DELAY_MS } from './script.ts'
-import { ANSWER, CountedModel, ScriptedModel } from './scripted-model.ts'
+import { ANSWER, CountedModel, RequestCounts, ScriptedModel } from './scripted-model.ts'
 
 const GREETING = 'Welcome.'
-const RTP_PORTS = { from: 24_000, to: 25_999 }
+const RTP_PORTS = { from: 24_000, to: 27_999 }
+const MAX_CALLS = 1000
 
-let model: CountedModel | null = null
+const counts = new RequestCounts()
 
 /** An agent that greets the caller; the model answers each turn. */
 const DRAFT: Draft = {
@@ -62,25 +66,36 @@ const DRAFT: Draft = {
 const ALL_DOCUMENTS = { document_ids: null, top_k: 3, min_score: 0 }
 
 async function start(request: EngineRequest & { type: 'start' }): Promise<EngineReply> {
-  const services = request.services === null ? await ownServices(request.plantedMs) : servicesAt(request.services)
-  model = new CountedModel(services.model)
+  const { home, secure, fault } = request
+  const services =
+    request.services === null ? await ownServices(request.plantedMs, fault) : servicesAt(request.services)
   const knowledge = request.documents === null ? undefined : await searcherOf(request.documents)
-  const talker = agent({ ...services, model, knowledge }, request)
+  const recordings = request.recorded ? join(home, 'recordings') : null
+  if (recordings !== null) await mkdir(recordings)
+  const tls = await ensureLocalCertificate(home, { names: ['localhost'], addresses: ['127.0.0.1'] })
+  const plan = () => {
+    const talker = agent({ ...services, knowledge, model: new CountedModel(services.model, counts) }, request)
+    const recordingPath = recordings === null ? null : join(recordings, `${counts.calls.length}.wav`)
+    return testPlan({ agent: talker }, { recordingPath })
+  }
   const token = randomToken(systemRandom, 26)
   const engine = await Engine.start({
     endpoint: {
       udpPort: 0,
       tcpPort: null,
-      tlsPort: null,
-      tls: await ensureLocalCertificate(request.home, { names: ['localhost'], addresses: ['127.0.0.1'] }),
+      tlsPort: 0,
+      tls,
       rtp: { ports: RTP_PORTS },
       userAgentName: 'Parley',
     },
-    router: testRouter([{ token, security: 'rtp-only', plan: () => testPlan({ agent: talker }) }]),
+    router: testRouter([{ token, security: secure ? 'srtp-required' : 'rtp-only', plan }]),
+    maxCalls: MAX_CALLS,
   })
-  const uri = `sip:${token}@127.0.0.1:${engine.endpoint.port('udp')};transport=udp`
+  const transport = secure ? 'tls' : 'udp'
+  const uri = `sip:${token}@127.0.0.1:${engine.endpoint.port(transport)};transport=${transport}`
   const packetIo = engine.endpoint.media.describe().includes('native') ? 'native' : 'portable'
-  return { type: 'started', uri, packetIo }
+  if (fault === 'busy') keepBusy()
+  return { type: 'started', uri, packetIo, tls }
 }
 
 interface AgentServices {
@@ -89,10 +104,10 @@ interface AgentServices {
   readonly model: LanguageModel
 }
 
-async function ownServices(plantedMs: number): Promise<AgentServices> {
+async function ownServices(plantedMs: number, fault: PlantedFault | null): Promise<AgentServices> {
   return {
     recogniser: new TonesRecogniser(),
-    voice: await crispVoice([GREETING, ANSWER]),
+    voice: await crispVoice([GREETING, ANSWER], fault),
     model: new ScriptedModel(MIN_DELAY_MS, plantedMs),
   }
 }
@@ -166,17 +181,10 @@ function compiled(draft: Draft): Plan {
 }
 
 function measure(): EngineMeasures {
-  const { user, system } = process.cpuUsage()
   const { active, idle } = performance.eventLoopUtilization()
-  return {
-    cpuMs: (user + system) / 1000,
-    activeMs: active,
-    idleMs: idle,
-    atMs: performance.now(),
-    requests: model?.requests ?? 0,
-    withPassages: model?.withPassages ?? 0,
-    misheard: model?.misheard ?? [],
-  }
+  const { requests, withPassages, misheard, calls } = counts
+  const linesInTwo = calls.reduce((sum, call) => sum + call.inTwo, 0)
+  return { activeMs: active, idleMs: idle, requests, withPassages, misheard, linesInTwo }
 }
 
 process.on('message', (request: EngineRequest) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { engineFigures, percentile, turnFigures } from './figures.ts'
+import { cpuPerCallSecond, eventLoopShare, percentile, turnFigures } from './figures.ts'
 import { scriptedDelay, scriptedLead } from './script.ts'
 
 /** A call whose turns take `overheads[i]` ms beyond the scripted waits; the caller's sound ends 10 ms before the end of its frame. */
@@ -44,9 +44,16 @@ describe('the figures of a row', () => {
   })
 
   it('CPU time of the engine is given per second of one call', () => {
-    const before = { cpuMs: 500, activeMs: 100, idleMs: 900, atMs: 1000, requests: 0, withPassages: 0, misheard: [] }
-    const after = { cpuMs: 900, activeMs: 400, idleMs: 1600, atMs: 3000, requests: 0, withPassages: 0, misheard: [] }
-    expect(engineFigures(10, before, after)).toEqual({ eventLoop: 0.3, cpuPerCallSecond: 20 })
+    const before = { main: 500, media: 100, other: 40 }
+    const after = { main: 900, media: 300, other: 100 }
+    expect(cpuPerCallSecond(before, after, 20)).toEqual({ main: 20, media: 10, other: 3, all: 33 })
+    expect(cpuPerCallSecond(null, null, 20)).toBeNull()
+  })
+
+  it('the busy share of the engine’s event loop is that between two readings', () => {
+    const counts = { requests: 0, withPassages: 0, misheard: [], linesInTwo: 0 }
+    const before = { activeMs: 100, idleMs: 900, ...counts }
+    expect(eventLoopShare(before, { activeMs: 400, idleMs: 1600, ...counts })).toBe(0.3)
   })
 })
 

@@ -2,6 +2,7 @@ import type { Ms } from '@parley/kernel'
 import { quantile } from '../quantile.ts'
 import type { EngineMeasures } from './messages.ts'
 import { scriptedDelay } from './script.ts'
+import type { ThreadTimes } from './thread-times.ts'
 import type { MeasuredTurn } from './turn-meter.ts'
 
 export interface TurnFigures {
@@ -47,24 +48,31 @@ export function turnFigures(
   }
 }
 
-/** CPU use of the engine process between two measurements. */
-export function engineFigures(
-  calls: number,
-  before: EngineMeasures,
-  after: EngineMeasures,
-): {
-  /** Busy share of the main thread's event loop. */
-  readonly eventLoop: number
-  /** CPU time of all threads for one second of one call, ms. */
-  readonly cpuPerCallSecond: Ms
-} {
+/** Busy share of the event loop of the engine's main thread between two measurements. */
+export function eventLoopShare(before: EngineMeasures, after: EngineMeasures): number {
   const active = after.activeMs - before.activeMs
   const idle = after.idleMs - before.idleMs
-  const seconds = (after.atMs - before.atMs) / 1000
-  return {
-    eventLoop: rounded(active / (active + idle), 3),
-    cpuPerCallSecond: rounded((after.cpuMs - before.cpuMs) / (calls * seconds), 2),
-  }
+  return rounded(active / (active + idle), 3)
+}
+
+/** CPU for one second of one call, ms. */
+export interface CpuPerCallSecond {
+  readonly main: Ms
+  readonly media: Ms
+  readonly other: Ms
+  readonly all: Ms
+}
+
+/** CPU of a process between two readings, for each of `callSeconds`; null where the system does not tell. */
+export function cpuPerCallSecond(
+  before: ThreadTimes | null,
+  after: ThreadTimes | null,
+  callSeconds: number,
+): CpuPerCallSecond | null {
+  if (before === null || after === null) return null
+  const of = (threads: readonly (keyof ThreadTimes)[]) =>
+    rounded(threads.reduce((sum, thread) => sum + after[thread] - before[thread], 0) / callSeconds, 3)
+  return { main: of(['main']), media: of(['media']), other: of(['other']), all: of(['main', 'media', 'other']) }
 }
 
 /** The `share` quantile, rounded to a tenth. */
@@ -72,6 +80,6 @@ export function percentile(values: readonly number[], share: number): number {
   return rounded(quantile(values, share), 1)
 }
 
-function rounded(value: number, digits: number): number {
+export function rounded(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits
 }

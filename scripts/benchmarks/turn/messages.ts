@@ -1,5 +1,7 @@
 import type { Scope } from '@parley/contract'
 import type { Ms } from '@parley/kernel'
+import type { TlsIdentity } from '@parley/sip'
+import type { PlantedFault } from './faults.ts'
 
 /** The documents that the agent searches while the caller speaks. */
 export interface SearchedDocuments {
@@ -20,8 +22,13 @@ export type EngineRequest =
       readonly endpointingMs: Ms
       /** Preemptive generation: the model may be asked before the end of turn is certain. */
       readonly asksAhead: boolean
+      /** Whether calls are signalled over TLS and their audio is SRTP; otherwise UDP and RTP. */
+      readonly secure: boolean
+      /** Whether both channels of each call are recorded, in `home`. */
+      readonly recorded: boolean
       /** Planted fault: delay of the model beyond its script, ms. */
       readonly plantedMs: Ms
+      readonly fault: PlantedFault | null
       /** Environment variables of the services; null: recogniser, voice and model run in the engine's process. */
       readonly services: Readonly<Record<string, string>> | null
       /** Null: the agent has no documents. */
@@ -30,22 +37,26 @@ export type EngineRequest =
   | { readonly type: 'measure' }
 
 export type EngineReply =
-  | { readonly type: 'started'; readonly uri: string; readonly packetIo: 'native' | 'portable' }
+  | {
+      readonly type: 'started'
+      readonly uri: string
+      readonly packetIo: 'native' | 'portable'
+      readonly tls: TlsIdentity
+    }
   | { readonly type: 'measured'; readonly measures: EngineMeasures }
   | { readonly type: 'failed'; readonly detail: string }
 
 /** Counters since the start of the process. */
 export interface EngineMeasures {
-  /** CPU time of all threads of the process. */
-  readonly cpuMs: Ms
   /** Active and idle time of the main thread's event loop. */
   readonly activeMs: Ms
   readonly idleMs: Ms
-  readonly atMs: Ms
   /** Number of requests to the model. */
   readonly requests: number
   /** Requests to the model with passages of documents. */
   readonly withPassages: number
   /** Turns whose words were not recognised exactly. */
   readonly misheard: readonly string[]
+  /** Lines for which the model was asked more than once, over all calls. */
+  readonly linesInTwo: number
 }

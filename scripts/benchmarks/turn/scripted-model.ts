@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ms } from '@parley/kernel'
 import type { ChatMessage, GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
 import type { ModelIdentity } from '@parley/providers/testing'
+import { HeardLines } from './heard-lines.ts'
 import { CALLER_LINES, scriptedDelay } from './script.ts'
 
 /** How the instructions introduce passages of documents. */
@@ -40,17 +41,27 @@ export class ScriptedModel implements LanguageModel {
   async close(): Promise<void> {}
 }
 
-/** Forwards to a model and counts the requests. */
-export class CountedModel implements LanguageModel {
+/** Requests of all calls to the model. */
+export class RequestCounts {
   requests = 0
   /** Requests with passages of documents. */
   withPassages = 0
   /** Last turns of requests that differ from the callers' lines. */
   readonly misheard: string[] = []
-  readonly #model: LanguageModel
+  /** What each call heard. */
+  readonly calls: HeardLines[] = []
+}
 
-  constructor(model: LanguageModel) {
+/** The model of one call: forwards to a model and counts the requests. */
+export class CountedModel implements LanguageModel {
+  readonly #model: LanguageModel
+  readonly #counts: RequestCounts
+  readonly #heard = new HeardLines()
+
+  constructor(model: LanguageModel, counts: RequestCounts) {
     this.#model = model
+    this.#counts = counts
+    counts.calls.push(this.#heard)
   }
 
   get identity(): ModelIdentity {
@@ -62,10 +73,12 @@ export class CountedModel implements LanguageModel {
   }
 
   generate(request: GenerationRequest, signal: AbortSignal): AsyncIterable<GenerationEvent> {
-    this.requests++
-    if (request.messages.some(({ content }) => content.includes(PASSAGES))) this.withPassages++
+    const counts = this.#counts
+    counts.requests++
+    if (request.messages.some(({ content }) => content.includes(PASSAGES))) counts.withPassages++
     const newest = turnsIn(request.messages).at(-1)?.content ?? ''
-    if (!CALLER_LINES.includes(newest)) this.misheard.push(newest)
+    this.#heard.hear(newest)
+    if (!CALLER_LINES.includes(newest)) counts.misheard.push(newest)
     return this.#model.generate(request, signal)
   }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import type { Ms } from '@parley/kernel'
+import type { PlantedFault } from './faults.ts'
 
 const START_MS: Ms = 60_000
 
@@ -8,14 +9,15 @@ const START_MS: Ms = 60_000
 interface ServicesLink {
   /** Environment variables with which the engine uses them. */
   readonly environment: Readonly<Record<string, string>>
+  readonly pid: number
   end(): Promise<void>
 }
 
 /** `plantedMs`: delay of the model beyond its script. */
-export async function startServices(plantedMs: Ms): Promise<ServicesLink> {
-  const child = fork(join(import.meta.dirname, 'services-process.ts'), [String(plantedMs)])
+export async function startServices(plantedMs: Ms, fault: PlantedFault | null): Promise<ServicesLink> {
+  const child = fork(join(import.meta.dirname, 'services-process.ts'), [String(plantedMs), fault ?? ''])
   try {
-    return { environment: await environmentOf(child), end: () => stop(child) }
+    return { environment: await environmentOf(child), pid: child.pid!, end: () => stop(child) }
   } catch (error) {
     child.kill('SIGKILL')
     throw error

@@ -1,7 +1,8 @@
 // The process of the measured engine's services, with the delays of typical services. Its argument is the planted delay of the
-// model, ms. It sends the environment variables with which the engine uses the services, and ends with its parent.
+// model, ms, and the name of another planted fault or nothing. It sends the environment variables with which the engine uses the services, and ends with its parent.
 import { StandIns } from '../../../packages/cli/src/stand-ins/stand-ins.ts'
 import { crispVoice } from './crisp-voice.ts'
+import { PLANTED_FAULTS } from './faults.ts'
 import { SERVICE_DELAYS } from './script.ts'
 import { ANSWER, ScriptedModel } from './scripted-model.ts'
 
@@ -9,7 +10,7 @@ const { hearing, thinking, speaking } = SERVICE_DELAYS
 const standIns = await StandIns.open({
   recogniserDelays: { partialMs: hearing, finalMs: hearing },
   voiceDelays: { firstMs: speaking },
-  voice: await crispVoice([ANSWER]),
+  voice: await crispVoice([ANSWER], PLANTED_FAULTS.find(fault => fault === process.argv[3]) ?? null),
   model: new ScriptedModel(thinking, Number(process.argv[2])),
 })
 process.on('disconnect', () => process.exit())

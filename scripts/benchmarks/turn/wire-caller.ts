@@ -2,29 +2,42 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Ms, systemRandom } from '@parley/kernel'
 import { dialLeg, type LegEnd, parseUri, type SipCallLeg, type SipUri } from '@parley/leg'
 import type { UserAgent } from '@parley/sip'
+import { HeardGaps } from './heard-gaps.ts'
+import type { LiveWindow } from './live-window.ts'
 import { scriptedLead } from './script.ts'
 import { type MeasuredTurn, TurnMeter } from './turn-meter.ts'
+import { type WireLine, wireClock } from './wire-line.ts'
 import { WireMediaPlane } from './wire-media-plane.ts'
-import { wireClock } from './wire-session.ts'
 
 /** Time limit for the answer of the call, for silence of the agent, and for each of its answers. */
 const STEP_TIMEOUT_MS: Ms = 20_000
 
 interface WireCallerOptions {
   readonly userAgent: UserAgent
+  readonly line: WireLine
   /** SIP URI of the agent. */
   readonly target: string
+  /** Whether the call's audio is SRTP; its target is then reached over TLS. */
+  readonly secure: boolean
   readonly name: string
   /** Audio of its turns, repeated from the first after the last; made with `crispEnd`. */
   readonly lines: readonly Int16Array[]
-  readonly turns: number
+  /** Turns before the call counts as warm. */
+  readonly warmUpTurns: number
+  /** All turns of the call; null: it goes on until the window is over. */
+  readonly turns: number | null
   /** Silence of the agent before each turn, ms. */
   readonly quietMs: Ms
+  readonly window: Pick<LiveWindow<unknown>, 'isOver' | 'warm' | 'done' | 'broken'>
 }
 
 /** The result of a call. */
 export interface MeasuredCall {
   readonly turns: readonly MeasuredTurn[]
+  /** Lines that were begun. */
+  readonly said: number
+  /** Gaps of over 40 ms in what was heard, and the longest pause. */
+  readonly gaps: HeardGaps['figures']
   /** Why the call ended before its last turn; null: it did not. */
   readonly broken: string | null
 }
@@ -34,36 +47,63 @@ export interface MeasuredCall {
  * last answer has begun. If anything else happens the call ends, and the turns before that count. Throws the errors of `dialLeg`.
  */
 export async function measureCall(options: WireCallerOptions): Promise<MeasuredCall> {
-  const { userAgent, target, name, lines, turns, quietMs } = options
+  const { line, target, secure, name, userAgent, window, warmUpTurns } = options
   const meter = new TurnMeter()
-  const media = new WireMediaPlane(meter)
+  const gaps = new HeardGaps()
+  const media = new WireMediaPlane(line, {
+    sent: (at, frame, remaining) => meter.sent(at, frame, remaining),
+    heard(at, frame) {
+      gaps.hear(at, frame)
+      meter.heard(at, frame)
+    },
+  })
   const leg = await dialLeg(
     { userAgent, media, random: systemRandom },
     {
       uri: parseUri(target) as SipUri,
       from: { displayName: undefined, uri: parseUri(`sip:${name}@127.0.0.1`)!, params: new Map() },
-      security: 'rtp-only',
+      security: secure ? 'srtp-required' : 'rtp-only',
       label: name,
     },
   )
+  const turns: MeasuredTurn[] = []
+  const said = { lines: 0 }
+  let broken: string | null = null
   const call = watch(leg)
-  const measured: MeasuredTurn[] = []
   try {
-    await call.before(call.answered, 'it was answered')
-    for (let turn = 1; turn <= turns; turn++) {
-      await call.before(silence(meter, quietMs), `the agent was silent for turn ${turn}`)
-      const pause = meter.turn()
-      leg.play(new Int16Array(scriptedLead(turn)))
-      leg.play(lines[(turn - 1) % lines.length]!)
-      measured.push(await call.before(pause, `turn ${turn} was answered`))
-    }
-    return { turns: measured, broken: null }
+    await talk(options, { leg, call, meter, turns, said })
+    window.done()
   } catch (error) {
-    return { turns: measured, broken: `${name}: ${error instanceof Error ? error.message : error}` }
+    window.broken(turns.length >= warmUpTurns)
+    broken = `${name}: ${error instanceof Error ? error.message : error}`
   } finally {
     leg.hangUp()
     await call.ended
     await media.close()
+  }
+  return { turns, said: said.lines, gaps: gaps.figures, broken }
+}
+
+interface Talk {
+  readonly leg: SipCallLeg
+  readonly call: ReturnType<typeof watch>
+  readonly meter: TurnMeter
+  readonly turns: MeasuredTurn[]
+  readonly said: { lines: number }
+}
+
+/** The turns of a call. */
+async function talk(options: WireCallerOptions, { leg, call, meter, turns, said }: Talk): Promise<void> {
+  const { lines, quietMs, window, warmUpTurns } = options
+  await call.before(call.answered, 'it was answered')
+  for (let turn = 1; options.turns === null ? !window.isOver : turn <= options.turns; turn++) {
+    await call.before(silence(meter, quietMs), `the agent was silent for turn ${turn}`)
+    const pause = meter.turn()
+    said.lines++
+    leg.play(new Int16Array(scriptedLead(turn)))
+    leg.play(lines[(turn - 1) % lines.length]!)
+    turns.push(await call.before(pause, `turn ${turn} was answered`))
+    if (turn === warmUpTurns) window.warm()
   }
 }
 

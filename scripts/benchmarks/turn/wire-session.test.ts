@@ -1,9 +1,10 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { type Time, VirtualTime } from '@parley/kernel'
+import { systemRandom, type Time, VirtualTime } from '@parley/kernel'
 import { decodePcmu, encodePcmu, type MediaParameters } from '@parley/media'
-import { RtpHeader, readRtpHeader, writeRtpHeader } from '@parley/media/testing'
-import { afterEach, describe, expect, it } from 'vitest'
+import { RtpHeader, readRtpHeader, SrtpReceiver, SrtpSender, writeRtpHeader } from '@parley/media/testing'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { WireLine } from './wire-line.ts'
 import { WireMediaPlane } from './wire-media-plane.ts'
 import type { WireTap } from './wire-session.ts'
 
@@ -11,17 +12,17 @@ const closing: (() => unknown)[] = []
 afterEach(() => Promise.all(closing.splice(0).map(close => close())))
 
 /** A far end on a socket of its own, and a session with it in virtual time. */
-async function line(tap: Partial<WireTap> = {}, clock?: Time) {
+async function line(tap: Partial<WireTap> = {}, clock?: Time, keys: MediaParameters['srtp'] = null) {
   const far = createSocket('udp4')
   const bound = once(far, 'listening')
   far.bind(0, '127.0.0.1')
   await bound
   closing.push(() => far.close())
   const time = new VirtualTime()
-  const plane = new WireMediaPlane({ sent() {}, heard() {}, ...tap }, clock ?? time)
+  const plane = new WireMediaPlane(new WireLine(clock ?? time), { sent() {}, heard() {}, ...tap })
   closing.push(() => plane.close())
   const session = await plane.open({ label: 'caller' })
-  session.apply(parameters(far.address().port))
+  session.apply({ ...parameters(far.address().port), srtp: keys })
   return { far, time, session, plane }
 }
 
@@ -57,6 +58,12 @@ function packet(payloadType: number, level: number): Uint8Array {
   writeRtpHeader(bytes, payloadType, false, 7, 160, 99)
   encodePcmu(new Int16Array(160).fill(level), 0, 160, bytes, 12)
   return bytes
+}
+
+/** Sends to the session's port. */
+function sender(session: { readonly local: { readonly port: number } }) {
+  return (from: Socket, bytes: Uint8Array) =>
+    new Promise(done => from.send(bytes, session.local.port, '127.0.0.1', done))
 }
 
 describe('the media session of a measuring caller', () => {
@@ -109,33 +116,46 @@ describe('the media session of a measuring caller', () => {
 
   it('the tap gets the audio of the far end and of no other sender', async () => {
     const heard: number[] = []
-    let wake = () => {}
-    const { far, session } = await line({
-      heard: (_at, frame) => {
-        heard.push(Math.round(frame[0]! / 1000))
-        wake()
-      },
-    })
+    const { far, time, session } = await line({ heard: (_at, frame) => heard.push(Math.round(frame[0]! / 1000)) })
     const otherSender = createSocket('udp4')
     closing.push(() => otherSender.close())
-    const { port } = session.local
-    const send = (from: Socket, bytes: Uint8Array) => new Promise(done => from.send(bytes, port, '127.0.0.1', done))
-    const all = new Promise<void>(resolve => {
-      wake = () => heard.length === 2 && resolve()
-    })
+    const send = sender(session)
     await send(far, packet(0, 2000))
     await send(otherSender, packet(0, 9000))
     await send(far, packet(101, 9000))
     await send(far, Uint8Array.of(0x80, 200, 0, 1, 0, 0, 0, 9))
     await send(far, Uint8Array.of(1, 2, 3))
     await send(far, packet(0, 3000))
-    await all
-    expect(heard).toEqual([2, 3])
+    await vi.waitFor(() => {
+      time.advance(20)
+      expect(heard).toEqual([2, 3])
+    })
   })
 
-  it('a wire session refuses SRTP', async () => {
-    const { session } = await line()
-    const key = { suite: 'AES_CM_128_HMAC_SHA1_80', keyAndSalt: new Uint8Array(30) } as const
-    expect(() => session.apply({ ...parameters(9), srtp: { send: key, receive: key } })).toThrow('plain RTP only')
+  it('with keys the audio is SRTP both ways, and packets that are not authentic are counted', async () => {
+    const key = () => ({ suite: 'AES_CM_128_HMAC_SHA1_80', keyAndSalt: systemRandom.bytes(30) }) as const
+    const keys = { send: key(), receive: key() }
+    const heard: number[] = []
+    const tap = { heard: (_at: number, frame: Int16Array) => heard.push(Math.round(frame[0]! / 1000)) }
+    const { far, time, session } = await line(tap, undefined, keys)
+    const receiver = new SrtpReceiver(keys.send)
+    const arriving = once(far, 'message')
+    time.advance(20)
+    const [sealed] = (await arriving) as [Uint8Array]
+    expect(receiver.unprotect(sealed, sealed.length)).toBe(172)
+    const protectedPacket = new Uint8Array(200)
+    protectedPacket.set(packet(0, 2000))
+    const length = new SrtpSender(keys.receive).protect(protectedPacket, 172)
+    const send = sender(session)
+    await send(far, packet(0, 9000))
+    await send(far, protectedPacket.subarray(0, length))
+    await vi.waitFor(() => {
+      time.advance(20)
+      expect(heard).toEqual([2])
+    })
+    expect((await session.statistics()).rejected.unauthenticated).toBe(1)
+    expect(() => session.apply({ ...parameters(9), srtp: { send: key(), receive: keys.receive } })).toThrow(
+      'changed them',
+    )
   })
 })

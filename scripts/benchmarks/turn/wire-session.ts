@@ -1,12 +1,19 @@
-import type { RemoteInfo, Socket } from 'node:dgram'
-import { type Ms, NARROWBAND, randomUint32, type Samples, systemRandom, type Time, type Timer } from '@parley/kernel'
-import type { MediaParameters, MediaReport, MediaSession, MediaStatistics } from '@parley/media'
-import { codecByName, isRtcp, RTP_HEADER_BYTES, RtpHeader, readRtpHeader, writeRtpHeader } from '@parley/media/testing'
+import { type Ms, NARROWBAND, randomUint32, type Samples, systemRandom } from '@parley/kernel'
+import type { CodecName, MediaParameters, MediaReport, MediaSession, MediaStatistics } from '@parley/media'
+import {
+  codecByName,
+  isRtcp,
+  parseIpv4,
+  RTP_HEADER_BYTES,
+  RtpHeader,
+  readRtpHeader,
+  SrtpReceiver,
+  SrtpSender,
+  writeRtpHeader,
+} from '@parley/media/testing'
+import { type Destination, type LineMember, type WireLine, wireClock } from './wire-line.ts'
 
 const FRAME: Samples = 160
-const FRAME_MS = 20
-/** Frames that are later than this are dropped, because speech cannot catch up. */
-const MAX_LATE_MS = 100
 /** 60 ms, the longest packet that can be negotiated. */
 const MAX_PACKET: Samples = 480
 
@@ -17,33 +24,53 @@ export interface WireTap {
   heard(at: Ms, frame: Int16Array): void
 }
 
-/** The clock of the machine with fractions of ms, the same in all its processes. */
-export function wireClock(): Ms {
-  return performance.timeOrigin + performance.now()
+/** What a call needs for its packets once its parameters are known. */
+class WireStream {
+  readonly remote: Destination | null
+  readonly payloadType: number
+  readonly receivePayloadType: number
+  readonly codec: CodecName
+  readonly encoder
+  readonly decoder
+  /** A frame of digital silence, encoded. */
+  readonly silence = new Uint8Array(FRAME)
+
+  constructor({ remote, codec, payloadType, receivePayloadType = payloadType }: MediaParameters) {
+    const ipv4 = remote === null ? null : parseIpv4(remote.address)
+    this.remote = remote === null || ipv4 === null ? null : { ipv4, port: remote.port }
+    this.codec = codec
+    this.payloadType = payloadType
+    this.receivePayloadType = receivePayloadType
+    this.encoder = codecByName(codec).createEncoder()
+    this.decoder = codecByName(codec).createDecoder()
+    this.encoder.encode(new Int16Array(FRAME), 0, FRAME, this.silence, 0)
+  }
 }
 
 /**
- * A media session directly on a socket: no thread, no jitter buffer, no concealment. It sends plain RTP in 20 ms frames on a grid
+ * A media session directly on a socket: no thread, no jitter buffer, no concealment. It sends 20 ms frames over RTP or SRTP on a grid
  * that starts with the session. It has no RTCP, digits or recording, and does not store received audio.
  */
-export class WireSession implements MediaSession {
+export class WireSession implements MediaSession, LineMember {
   readonly id: number
   readonly format = NARROWBAND
   readonly local: { readonly address: string; readonly port: number }
   readonly #label: string
-  readonly #socket: Socket
+  readonly #line: WireLine
   readonly #tap: WireTap
-  readonly #time: Time
   readonly #header = new RtpHeader()
   readonly #samples = new Int16Array(MAX_PACKET)
+  readonly #frame = this.#samples.subarray(0, FRAME)
   readonly #ssrc = randomUint32(systemRandom)
-  #parameters: MediaParameters | null = null
-  #timer: Timer | null = null
-  #nextAt: Ms = 0
+  #stream: WireStream | null = null
+  #sender: SrtpSender | null = null
+  #receiver: SrtpReceiver | null = null
+  #keys: MediaParameters['srtp'] = null
   /** Frames of the grid so far, including skipped ones. */
   #frames = 0
   #skipped = 0
   #received = 0
+  #unauthentic = 0
   #queue: Int16Array[] = []
   /** Samples of `#queue[0]` that were sent. */
   #consumed: Samples = 0
@@ -51,29 +78,34 @@ export class WireSession implements MediaSession {
   #played: Samples = 0
   #closed = false
 
-  /** `socket` must be bound; the session closes it. */
-  constructor(id: number, label: string, socket: Socket, tap: WireTap, time: Time) {
-    this.id = id
+  /** `opened` is a socket of the line; the session closes it. Its number is the session's. */
+  constructor(label: string, line: WireLine, opened: Awaited<ReturnType<WireLine['open']>>, tap: WireTap) {
+    this.id = opened.socket
     this.#label = label
-    this.#socket = socket
+    this.#line = line
     this.#tap = tap
-    this.#time = time
-    this.local = { address: socket.address().address, port: socket.address().port }
-    // Errors of an unconnected UDP socket concern single packets.
-    socket.on('error', () => {})
-    socket.on('message', (packet, from) => this.#receive(wireClock(), packet, from))
+    this.local = { address: opened.address, port: opened.port }
   }
 
   /** Emits no events; the tap receives each frame. */
   onEvent(): void {}
 
-  /** Throws for SRTP: this session supports plain RTP only. */
+  /** Throws when the keys change in the call, which this session does not support. */
   apply(parameters: MediaParameters): void {
-    if (parameters.srtp !== null) throw new Error('the wire session supports plain RTP only, not SRTP')
-    this.#parameters = parameters
-    if (this.#timer !== null || this.#closed) return
-    this.#nextAt = this.#time.now()
-    this.#arm()
+    if (this.#closed) return
+    this.#keyWith(parameters.srtp)
+    this.#stream = new WireStream(parameters)
+    this.#line.join(this.id, this)
+  }
+
+  #keyWith(keys: MediaParameters['srtp']): void {
+    if (this.#stream !== null && !areSame(this.#keys, keys))
+      throw new Error('the wire session keeps its SRTP keys; the engine changed them')
+    if (this.#stream !== null || keys === null) return
+    const { transforms } = this.#line
+    this.#keys = keys
+    this.#sender = new SrtpSender(keys.send, transforms)
+    this.#receiver = new SrtpReceiver(keys.receive, null, transforms)
   }
 
   play(audio: Int16Array): Samples {
@@ -126,7 +158,8 @@ export class WireSession implements MediaSession {
   }
 
   describe(): string {
-    return `${this.#label}: udp ${this.local.address}:${this.local.port}, plain RTP on its socket`
+    const { address, port } = this.local
+    return `${this.#label}: udp ${address}:${port}, ${this.#keys === null ? 'plain RTP' : 'SRTP'} on its socket`
   }
 
   async statistics(): Promise<MediaStatistics> {
@@ -145,7 +178,7 @@ export class WireSession implements MediaSession {
       mediaConflicts: 0,
       sourcesRefused: 0,
       concealedSamples: 0,
-      rejected: { unauthenticated: 0, replayed: 0, foreign: 0, malformed: 0 },
+      rejected: { unauthenticated: this.#unauthentic, replayed: 0, foreign: 0, malformed: 0 },
       heardOverrunSamples: 0,
       missedSlots: this.#skipped,
     }
@@ -154,46 +187,35 @@ export class WireSession implements MediaSession {
   async close(): Promise<MediaReport> {
     if (!this.#closed) {
       this.#closed = true
-      this.#timer?.cancel()
-      this.#socket.close()
+      this.#line.close(this.id)
     }
     return { statistics: await this.statistics(), recording: null }
   }
 
-  #arm(): void {
-    this.#timer = this.#time.at(this.#nextAt, () => {
-      // The grid begins with the first frame, because the setup of the call is not on time.
-      if (this.#frames === 0) this.#nextAt = this.#time.now()
-      const late = Math.floor((this.#time.now() - this.#nextAt) / FRAME_MS)
-      if (late * FRAME_MS > MAX_LATE_MS) this.#skip(late)
-      for (; this.#nextAt <= this.#time.now(); this.#nextAt += FRAME_MS) this.#send()
-      if (!this.#closed) this.#arm()
-    })
-  }
-
-  #skip(frames: number): void {
+  skip(frames: number): void {
     this.#frames += frames
     this.#skipped += frames
-    this.#nextAt += frames * FRAME_MS
   }
 
-  #send(): void {
-    const { remote, codec, payloadType } = this.#parameters!
+  compose(slot: Uint8Array, to: Destination): number {
+    const stream = this.#stream!
+    const isSilent = this.#queued === 0
     const frame = this.#nextFrame()
     const number = this.#frames++
-    if (remote === null) return
-    // Each packet needs its own memory: the socket holds it while the kernel's buffer is full.
-    const packet = new Uint8Array(RTP_HEADER_BYTES + FRAME)
-    writeRtpHeader(packet, payloadType, number === 0, number & 0xffff, (number * FRAME) >>> 0, this.#ssrc)
-    codecByName(codec).createEncoder().encode(frame, 0, FRAME, packet, RTP_HEADER_BYTES)
-    const at = wireClock()
-    this.#socket.send(packet, remote.port, remote.address, () => {})
-    this.#tap.sent(at, frame, this.#queued)
+    if (stream.remote === null) return 0
+    to.ipv4 = stream.remote.ipv4
+    to.port = stream.remote.port
+    writeRtpHeader(slot, stream.payloadType, number === 0, number & 0xffff, (number * FRAME) >>> 0, this.#ssrc)
+    if (isSilent) slot.set(stream.silence, RTP_HEADER_BYTES)
+    else stream.encoder.encode(frame, 0, FRAME, slot, RTP_HEADER_BYTES)
+    this.#tap.sent(wireClock(), frame, this.#queued)
+    const length = RTP_HEADER_BYTES + FRAME
+    return this.#sender === null ? length : this.#sender.protect(slot, length)
   }
 
   /** The next 20 ms of queued audio, filled up with silence. */
   #nextFrame(): Int16Array {
-    const frame = this.#samples.subarray(0, FRAME).fill(0)
+    const frame = this.#frame.fill(0)
     let filled = 0
     for (let piece = this.#queue[0]; piece !== undefined && filled < FRAME; piece = this.#queue[0]) {
       const count = Math.min(FRAME - filled, piece.length - this.#consumed)
@@ -210,16 +232,26 @@ export class WireSession implements MediaSession {
   }
 
   /** Handles a packet; RTCP and packets of other senders are ignored. */
-  #receive(at: Ms, packet: Uint8Array, from: RemoteInfo): void {
-    const parameters = this.#parameters
-    if (parameters === null || isRtcp(packet, packet.length)) return
-    const { remote, codec, payloadType, receivePayloadType = payloadType } = parameters
-    if (remote === null || from.port !== remote.port || from.address !== remote.address) return
+  receive(at: Ms, packet: Uint8Array, packetLength: number, ipv4: number, port: number): void {
+    const stream = this.#stream!
+    const { remote } = stream
+    if (remote === null || port !== remote.port || ipv4 !== remote.ipv4 || isRtcp(packet, packetLength)) return
+    const length = this.#receiver === null ? packetLength : this.#receiver.unprotect(packet, packetLength)
+    if (length < 0) {
+      this.#unauthentic++
+      return
+    }
     const header = this.#header
-    if (!readRtpHeader(packet, packet.length, header) || header.payloadType !== receivePayloadType) return
+    if (!readRtpHeader(packet, length, header) || header.payloadType !== stream.receivePayloadType) return
     this.#received++
     const { payloadOffset, payloadLength } = header
-    const count = codecByName(codec).createDecoder().decode(packet, payloadOffset, payloadLength, this.#samples, 0)
-    this.#tap.heard(at, this.#samples.subarray(0, count))
+    const count = stream.decoder.decode(packet, payloadOffset, payloadLength, this.#samples, 0)
+    this.#tap.heard(at, count === FRAME ? this.#frame : this.#samples.subarray(0, count))
   }
+}
+
+function areSame(one: MediaParameters['srtp'], other: MediaParameters['srtp']): boolean {
+  if (one === null || other === null) return one === other
+  const isSame = (a: Uint8Array, b: Uint8Array) => a.length === b.length && a.every((byte, i) => byte === b[i])
+  return isSame(one.send.keyAndSalt, other.send.keyAndSalt) && isSame(one.receive.keyAndSalt, other.receive.keyAndSalt)
 }

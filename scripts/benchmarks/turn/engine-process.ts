@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AgentActions, CodeThreads, InMemoryEffectLedger, type KnowledgeSearcher } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import type { VoiceAgent } from '@parley/engine'
-import { Engine, testPlan, testRouter } from '@parley/engine/testing'
+import { ADMITS_WHEN_LATE, Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { compile, type Draft, judgeDestination, type Plan } from '@parley/flow'
 import { randomToken, systemRandom, systemTime } from '@parley/kernel'
 import { KnowledgeSearch } from '@parley/knowledge'
@@ -90,6 +90,8 @@ async function start(request: EngineRequest & { type: 'start' }): Promise<Engine
     },
     router: testRouter([{ token, security: secure ? 'srtp-required' : 'rtp-only', plan }]),
     maxCalls: MAX_CALLS,
+    // A late engine would refuse calls; here its figures show what lateness does to them.
+    ...ADMITS_WHEN_LATE,
   })
   const transport = secure ? 'tls' : 'udp'
   const uri = `sip:${token}@127.0.0.1:${engine.endpoint.port(transport)};transport=${transport}`

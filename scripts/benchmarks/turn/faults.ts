@@ -11,7 +11,8 @@ export type PlantedFault = (typeof PLANTED_FAULTS)[number]
 
 export const STALL_MS: Ms = 150
 const HOLE_MS: Ms = 60
-const PAUSE_MS: Ms = 900
+/** The engine asks for an answer within it, and it is over before the answer comes. */
+const PAUSE_MS: Ms = 420
 const BUSY_MS: Ms = 2
 const BUSY_EVERY_MS: Ms = 20
 const SAMPLES_PER_MS = 8

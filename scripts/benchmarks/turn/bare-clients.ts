@@ -23,7 +23,7 @@ export interface ServiceOverhead {
  * the engine, so the medians are subtracted. It uses services of its own, without the planted fault.
  */
 export async function measureServiceOverhead(): Promise<ServiceOverhead> {
-  const services = await startServices(0, null)
+  const services = await startServices(0, [])
   try {
     return { modelMs: await modelOverhead(services.environment), voiceMs: await voiceOverhead(services.environment) }
   } finally {

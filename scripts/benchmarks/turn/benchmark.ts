@@ -1,7 +1,7 @@
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
 import { measureServiceOverhead } from './bare-clients.ts'
 import { callerLines } from './callers.ts'
-import { PLANTED_FAULTS } from './faults.ts'
+import { PLANTED_FAULTS, type PlantedFault } from './faults.ts'
 import { measureRow, type Row } from './row.ts'
 
 /** Simultaneous calls, and turns measured in each. */
@@ -28,11 +28,11 @@ const MAX_SECONDS = 3600
  * beyond these delays is subtracted)
  * `[--seconds N]` (instead of turns: how long all calls live at once)
  * `[--security srtp]` (calls over TLS with SRTP instead of UDP and RTP) `[--recording on]` (both channels of each call)
- * `[--fault hole|stall|pause|busy]` (another planted fault).
+ * `[--faults hole,stall,pause,busy]` (other planted faults).
  */
 export const benchmark: Benchmark = {
   name: 'turn',
-  options: ['calls', 'turns', 'seconds', 'planted', 'services', 'security', 'recording', 'fault'],
+  options: ['calls', 'turns', 'seconds', 'planted', 'services', 'security', 'recording', 'faults'],
   run,
 }
 
@@ -43,7 +43,7 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
   const services = oneOf(option, 'services', ['typical'])
   const secure = oneOf(option, 'security', ['rtp', 'srtp']) === 'srtp'
   const recorded = oneOf(option, 'recording', ['off', 'on']) === 'on'
-  const fault = oneOf(option, 'fault', PLANTED_FAULTS) ?? null
+  const faults = faultsOf(option('faults'))
   const seconds = option('seconds') === undefined ? null : wholeNumber(option('seconds')!, '--seconds', MAX_SECONDS)
   const lines = await callerLines(services === undefined)
   if (services !== undefined) progress('measuring the overhead of the services with a bare client')
@@ -59,7 +59,7 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
       services: overhead,
       secure,
       recorded,
-      fault,
+      faults,
       seconds,
     }
     const row = await measureRow({ ...fixed, calls, turns, asksAhead })
@@ -89,6 +89,13 @@ function rowsOf(calls: string | undefined, turns: string | undefined): { calls: 
     const fitting = ROWS.findLast(row => row.calls <= count) ?? ROWS[0]!
     return { calls: count, turns: perCall ?? fitting.turns }
   })
+}
+
+function faultsOf(names = ''): readonly PlantedFault[] {
+  const wanted = names.split(',').filter(name => name !== '')
+  const unknown = wanted.find(name => !PLANTED_FAULTS.some(fault => fault === name))
+  if (unknown !== undefined) throw new Error(`--faults takes ${PLANTED_FAULTS.join(', ')}, not "${unknown}"`)
+  return PLANTED_FAULTS.filter(fault => wanted.includes(fault))
 }
 
 /** Throws when the value of the option `name` is not a whole number from 1 to `most`. */

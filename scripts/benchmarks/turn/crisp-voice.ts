@@ -3,7 +3,7 @@ import { crispStart } from './crisp-audio.ts'
 import { type PlantedFault, withHole } from './faults.ts'
 
 /** The built-in voice without leading silence; `texts` are rendered beforehand. */
-export async function crispVoice(texts: readonly string[], fault: PlantedFault | null): Promise<TextToSpeech> {
+export async function crispVoice(texts: readonly string[], faults: readonly PlantedFault[]): Promise<TextToSpeech> {
   const tones = new TonesVoice()
   const voice: TextToSpeech = {
     id: tones.id,
@@ -11,7 +11,7 @@ export async function crispVoice(texts: readonly string[], fault: PlantedFault |
     readiness: language => tones.readiness(language),
     async *synthesize(request, signal): AsyncGenerator<SpeechChunk> {
       for await (const { samples, words } of tones.synthesize(request, signal))
-        yield { samples: fault === 'hole' ? withHole(crispStart(samples)) : crispStart(samples), words }
+        yield { samples: faults.includes('hole') ? withHole(crispStart(samples)) : crispStart(samples), words }
     },
     close: () => tones.close(),
   }

@@ -66,9 +66,9 @@ const DRAFT: Draft = {
 const ALL_DOCUMENTS = { document_ids: null, top_k: 3, min_score: 0 }
 
 async function start(request: EngineRequest & { type: 'start' }): Promise<EngineReply> {
-  const { home, secure, fault } = request
+  const { home, secure, faults } = request
   const services =
-    request.services === null ? await ownServices(request.plantedMs, fault) : servicesAt(request.services)
+    request.services === null ? await ownServices(request.plantedMs, faults) : servicesAt(request.services)
   const knowledge = request.documents === null ? undefined : await searcherOf(request.documents)
   const recordings = request.recorded ? join(home, 'recordings') : null
   if (recordings !== null) await mkdir(recordings)
@@ -96,7 +96,7 @@ async function start(request: EngineRequest & { type: 'start' }): Promise<Engine
   const transport = secure ? 'tls' : 'udp'
   const uri = `sip:${token}@127.0.0.1:${engine.endpoint.port(transport)};transport=${transport}`
   const packetIo = engine.endpoint.media.describe().includes('native') ? 'native' : 'portable'
-  if (fault === 'busy') keepBusy()
+  if (faults.includes('busy')) keepBusy()
   return { type: 'started', uri, packetIo, tls }
 }
 
@@ -106,10 +106,10 @@ interface AgentServices {
   readonly model: LanguageModel
 }
 
-async function ownServices(plantedMs: number, fault: PlantedFault | null): Promise<AgentServices> {
+async function ownServices(plantedMs: number, faults: readonly PlantedFault[]): Promise<AgentServices> {
   return {
     recogniser: new TonesRecogniser(),
-    voice: await crispVoice([GREETING, ANSWER], fault),
+    voice: await crispVoice([GREETING, ANSWER], faults),
     model: new ScriptedModel(MIN_DELAY_MS, plantedMs),
   }
 }

@@ -5,14 +5,14 @@ export const PLANTED_FAULTS = ['hole', 'stall', 'pause', 'busy'] as const
 
 /**
  * hole: the voice leaves out 60 ms inside its answer. stall: the engine stands still for 150 ms once. pause: the callers pause inside
- * their lines for longer than the silence that ends a turn. busy: the engine's main thread works for a tenth of a core besides.
+ * their last line for longer than the silence that ends a turn. busy: the engine's main thread works for a tenth of a core besides.
  */
 export type PlantedFault = (typeof PLANTED_FAULTS)[number]
 
 export const STALL_MS: Ms = 150
 const HOLE_MS: Ms = 60
 /** The engine asks for an answer within it, and it is over before the answer comes. */
-const PAUSE_MS: Ms = 420
+const PAUSE_MS: Ms = 360
 const BUSY_MS: Ms = 2
 const BUSY_EVERY_MS: Ms = 20
 const SAMPLES_PER_MS = 8

@@ -20,6 +20,7 @@ describe('lines that an engine heard in two', () => {
     ['whose pieces were joined', [table, name, 'Tomorrow', tomorrow, people], 1],
     ['in three pieces counts once', [table, 'My', 'My name is Anna', name, tomorrow], 1],
     ['whose end came after the whole', [table, 'two.', name, `${name} Miller.`, tomorrow], 2],
+    ['whose last word was not awaited', [table, 'My name is', tomorrow], 1],
     ['that are two of one call', ['I would', table, 'My name', 'is Anna Miller.', tomorrow], 2],
   ])('a line %s', (_how, requests, count) => {
     expect(inTwo(...requests)).toBe(count)

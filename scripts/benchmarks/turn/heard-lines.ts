@@ -2,11 +2,11 @@ import { CALLER_LINES } from './script.ts'
 
 /**
  * Tells from the requests to the model which lines of one call were heard in more than one piece. The caller says the lines in turn.
- * A request that is not exactly a line is a piece of one, or a line that was not recognised; a second request for the same line shows
- * that it was a piece.
+ * A request with the beginning of a line is a piece of it: its turn ended before its last word. Another that is not exactly a line is a
+ * piece if a second request for the same line follows, and otherwise a line that was not recognised.
  */
 export class HeardLines {
-  /** Lines for which the model was asked more than once. */
+  /** Lines for which the model was asked before their end, or more than once. */
   inTwo = 0
   /** The line that is said next, counted from 0 over all repetitions. */
   #next = 0
@@ -27,7 +27,10 @@ export class HeardLines {
       if (!text.endsWith(lastWord(lineAt(this.#next)))) return
       this.#next++
       this.#hasPiece = false
-    } else this.#hasPiece = true
+    } else {
+      this.#hasPiece = true
+      if (lineAt(this.#next).startsWith(text)) this.#count(this.#next)
+    }
   }
 
   #count(line: number): void {

@@ -28,7 +28,8 @@ export type EngineRequest =
       readonly recorded: boolean
       /** Planted fault: delay of the model beyond its script, ms. */
       readonly plantedMs: Ms
-      readonly fault: PlantedFault | null
+      /** Other planted faults. */
+      readonly faults: readonly PlantedFault[]
       /** Environment variables of the services; null: recogniser, voice and model run in the engine's process. */
       readonly services: Readonly<Record<string, string>> | null
       /** Null: the agent has no documents. */
@@ -57,6 +58,6 @@ export interface EngineMeasures {
   readonly withPassages: number
   /** Turns whose words were not recognised exactly. */
   readonly misheard: readonly string[]
-  /** Lines for which the model was asked more than once, over all calls. */
+  /** Lines for which the model was asked before their end or more than once, over all calls. */
   readonly linesInTwo: number
 }

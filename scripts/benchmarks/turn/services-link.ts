@@ -14,8 +14,8 @@ interface ServicesLink {
 }
 
 /** `plantedMs`: delay of the model beyond its script. */
-export async function startServices(plantedMs: Ms, fault: PlantedFault | null): Promise<ServicesLink> {
-  const child = fork(join(import.meta.dirname, 'services-process.ts'), [String(plantedMs), fault ?? ''])
+export async function startServices(plantedMs: Ms, faults: readonly PlantedFault[]): Promise<ServicesLink> {
+  const child = fork(join(import.meta.dirname, 'services-process.ts'), [String(plantedMs), ...faults])
   try {
     return { environment: await environmentOf(child), pid: child.pid!, end: () => stop(child) }
   } catch (error) {

@@ -1,42 +1,30 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callerLines } from './callers.ts'
-import type { PlantedFault } from './faults.ts'
+import { PLANTED_FAULTS } from './faults.ts'
 import { measureRow, type Row } from './row.ts'
 
-const PLANTED_MS = 50
-const CALLS = 4
+const PLANTED_MS = 120
+const CALLS = 5
 
 describe('the turn benchmark', () => {
-  let lines: readonly Int16Array[]
-  const rowOf = (plantedMs: number, fault: PlantedFault | null, secure: boolean) =>
-    measureRow({
-      calls: CALLS,
-      turns: 4,
-      warmUpTurns: 1,
-      quietMs: 300,
-      lines,
-      asksAhead: false,
-      plantedMs,
-      fault,
-      services: null,
-      secure,
-      recorded: secure,
-    })
   let plain: Row
   let planted: Row
-  let torn: Row
-  let paused: Row
   beforeAll(async () => {
-    lines = await callerLines(true)
-    // All at the same time, so that other load of the machine affects all.
-    const rows = [
-      rowOf(0, null, true),
-      rowOf(PLANTED_MS, 'busy', true),
-      rowOf(0, 'hole', true),
-      rowOf(0, 'pause', false),
-    ]
-    ;[plain, planted, torn, paused] = (await Promise.all(rows)) as [Row, Row, Row, Row]
-  }, 90_000)
+    const lines = await callerLines(true)
+    const fixed = { calls: CALLS, turns: 4, warmUpTurns: 1, quietMs: 300, lines, asksAhead: false, services: null }
+    const rowOf = (isPlanted: boolean) =>
+      measureRow({
+        ...fixed,
+        secure: true,
+        recorded: true,
+        plantedMs: isPlanted ? PLANTED_MS : 0,
+        faults: isPlanted ? PLANTED_FAULTS : [],
+      })
+    // Both at the same time, so that other load of the machine affects both.
+    const rows = await Promise.all([rowOf(false), rowOf(true)])
+    plain = rows[0]
+    planted = rows[1]
+  }, 60_000)
 
   it('every turn of simultaneous calls over TLS and SRTP, which are recorded, is answered', () => {
     expect(plain).toMatchObject({ calls: CALLS, turns: 4 * CALLS, broken: [], secure: true, recorded: true })
@@ -56,22 +44,19 @@ describe('the turn benchmark', () => {
 
   it('work of a tenth of a core on the main thread is CPU of the main thread', () => {
     const mainOf = (row: Row) => row.engine_cpu_ms_per_call_second?.main ?? 0
-    expect(mainOf(planted) - mainOf(plain)).toBeGreaterThan((0.6 * 100) / CALLS)
+    expect(mainOf(planted) - mainOf(plain)).toBeGreaterThan((0.5 * 100) / CALLS)
   })
 
-  it('an answer that breaks off for 60 ms is a gap in each turn', () => {
-    expect(torn.gaps_over_40_ms).toBeGreaterThanOrEqual(plain.gaps_over_40_ms + torn.turns / 2)
-    expect(torn.longest_gap_ms).toBeGreaterThanOrEqual(45)
+  it('answers that break off for 60 ms are gaps', () => {
+    expect(planted.gaps_over_40_ms).toBeGreaterThan(plain.gaps_over_40_ms + planted.turns / 2)
   })
 
-  it('lines with a pause inside are heard in two', () => {
-    expect(paused.lines_in_two).toBeGreaterThan(plain.lines_in_two + CALLS / 2)
-    expect(paused.lines_in_two_percent).toBeGreaterThan(plain.lines_in_two_percent)
+  it('an engine that stands still for 150 ms is a gap of that length', () => {
+    expect(planted.longest_gap_ms).toBeGreaterThan(110)
   })
 
-  it('an engine that stands still for 150 ms lets every call have a gap', async () => {
-    const stalled = await rowOf(0, 'stall', true)
-    expect(stalled.gaps_over_40_ms).toBeGreaterThanOrEqual(CALLS)
-    expect(stalled.longest_gap_ms).toBeGreaterThan(100)
-  }, 60_000)
+  it('a line with a pause inside is heard in two', () => {
+    expect(planted.lines_in_two).toBeGreaterThanOrEqual(plain.lines_in_two + CALLS / 2)
+    expect(planted.lines_in_two_percent).toBeGreaterThan(plain.lines_in_two_percent)
+  })
 })

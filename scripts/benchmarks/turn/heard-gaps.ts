@@ -3,7 +3,7 @@ import { GapDetector } from '@parley/phone'
 import { FRAME_MS } from './wire-line.ts'
 
 /** A pause that is longer than this is a gap. */
-export const GAP_MS: Ms = 40
+const GAP_MS: Ms = 40
 
 /**
  * Counts the gaps of what a caller hears: packets that come so late, or not at all, that a receiver without a jitter buffer has nothing

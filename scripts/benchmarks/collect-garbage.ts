@@ -2,9 +2,10 @@
 import { BroadcastChannel } from 'node:worker_threads'
 
 const channel = new BroadcastChannel('collect-garbage')
-channel.onmessage = () => collect()
+channel.onmessage = () => collectThread()
 channel.unref()
 
-function collect(): void {
+/** Collects this thread's garbage, and gives back what it left. */
+export function collectThread(): void {
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

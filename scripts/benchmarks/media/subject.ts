@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BroadcastChannel } from 'node:worker_threads'
 import { randomBelow, systemRandom } from '@parley/kernel'
 import { type MediaSession, ThreadedMediaPlane } from '@parley/media'
+import { collectThread } from '../collect-garbage.ts'
 import type { SubjectReply, SubjectRequest } from './messages.ts'
 
 /** Two benchmarks may run at once: each begins somewhere in this range, and skips ports that are taken. */
@@ -33,7 +34,7 @@ function supply(): void {
 async function memoryWithoutGarbage(): Promise<number> {
   for (let i = 0; i < 2; i++) {
     collections.postMessage('collect')
-    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+    collectThread()
     await sleep(COLLECTION_MS)
   }
   return process.memoryUsage().rss

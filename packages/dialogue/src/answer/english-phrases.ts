@@ -137,6 +137,10 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 # # # (is) not/cannot/can't/unavailable/take
     0.6 ^ we cannot/can't/could/were/will/are/have/record
     0.4 ^ we
+    0.4 calls
+    0.2 our
+    0.4 ^ you have
+    0.3 service
     1.0 ^ our
     0.8 ^ hello/hi/sorry all/calls/messages/your
     0.7 ^ sorry there
@@ -399,6 +403,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 all (of) our
     0.6 higher/longer ~ normal/usual/expected
     0.8 in the queue/line
+    0.5 queue
     0.5 keypad/menu/hash/pound
     0.5 ^ please listen/select/enter/choose/press
     0.9 tell us

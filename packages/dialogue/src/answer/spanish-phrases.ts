@@ -97,6 +97,8 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.5 abonado/usuario/suscriptor
     0.6 estimado/estimados
     0.6 recibir
+    0.3 llamadas
+    0.3 servicio
     0.6 ^ no podemos
     0.8 ^ en este/estos momento/momentos
     0.6 ^ usted
@@ -325,6 +327,9 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.5 le/les damos
     0.4 si ya
     0.8 la bienvenida
+    0.4 bienvenida
+    0.4 de espera
+    0.3 contactar con
     0.9 ^ le damos
     0.5 bienvenidos
     0.5 gracias por su

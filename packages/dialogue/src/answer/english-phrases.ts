@@ -137,7 +137,10 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 # # # (is) not/cannot/can't/unavailable/take
     0.6 ^ we cannot/can't/could/were/will/are/have/record
     0.4 ^ we
-    0.4 calls
+    0.5 calls
+    0.5 so that
+    0.3 place for
+    0.4 person's
     0.2 our
     0.4 ^ you have
     0.3 service

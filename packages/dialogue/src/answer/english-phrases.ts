@@ -247,10 +247,12 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 phone i/i'm/sorry/nobody/we/leave/please
     0.9 sorry (i/we) missed you
     0.5 probably/either
-    0.4 this is + i'm/i/we/we're/nobody/leave
+    0.4 this is + i'm/we're/nobody/leave
+    0.4 this is + i/we am/are/can't/cannot/never/will/won't/couldn't/missed
     0.6 you've got + i/i'm/we/we're/sorry/leave
     0.5 here ~ i'm/nobody/we're
-    0.4 it's + i'm/i/we/we're/nobody/leave
+    0.4 it's + i'm/we're/nobody/leave
+    0.4 it's + i/we am/are/can't/cannot/never/will/won't/couldn't/missed
     0.4 take your call
     0.6 speak/speaking clearly
     0.6 messaging

@@ -191,7 +191,8 @@ describe('names and connections', () => {
 describe('OPTIONS', () => {
   it('a server that answers nothing', async () => {
     const carrier = await carriers.carrier({ tls: identity, guard: () => ({ action: 'drop' }) })
-    const findings = await check({ details: over(carrier.port('tls')), calls: false, answerMs: 700 })
+    // The handshake of a busy machine is over by then.
+    const findings = await check({ details: over(carrier.port('tls')), calls: false, answerMs: 2500 })
     expect(only(findings)).toMatchObject({ stage: 'options', problem: 'no_response' })
     expect(textOf(findings)).toContain('the connection is open')
   })

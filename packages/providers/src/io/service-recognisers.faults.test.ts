@@ -396,10 +396,21 @@ describe('the end of a turn', () => {
 
 describe('a pause in the audio of a call', () => {
   it('a pause in the audio of a call does not close a stream of Flux, which has no keep-alive message', async () => {
-    const { fake, session } = await openSession(FLUX, { idleCloseMs: 700 })
+    const time = new VirtualTime()
+    let sentMs = 0
+    const onSent = (audioMs: number) => {
+      sentMs += audioMs
+    }
+    const { fake, session } = await openSession(FLUX, { time, idleCloseMs: 700 }, { time, stream: { onSent } })
+    const hasArrived = () => expect.poll(() => fake.log.audioBytes / 8, { interval: 1 }).toBe(sentMs)
     session.write(amplitudeSpeech('one'))
     session.silence(60)
+    await session.event('partial')
     // No audio comes, and still the turn ends.
+    for (let passed = 0; passed < 10; passed++) {
+      await hasArrived()
+      time.advance(500)
+    }
     await session.event('end-of-turn')
     session.position += 40_000
     session.write(amplitudeSpeech('two'))

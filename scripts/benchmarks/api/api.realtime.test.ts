@@ -24,9 +24,9 @@ it('npm run bench -- api shows a pipeline that wastes 20 ms in each request', { 
   for (const figure of Object.values(sound).filter(value => typeof value === 'number'))
     expect(figure).toBeGreaterThan(0)
   // One thread that wastes 20 ms in each of them answers at most 50 a second. The bare handler may be as slow on a busy machine, so that the
-  // ratio of one round says little.
+  // ratio of one round says little, and the sound pipeline may answer fewer as well.
   expect(wasteful.reads).toBeLessThanOrEqual(50)
-  expect(sound.reads).toBeGreaterThan(50)
+  expect(sound.reads).toBeGreaterThan(wasteful.reads)
   // Sixteen ask at once and wait for one another: 320 ms each, but less for those of the beginning, when nobody is before them. So the mean of
   // a hundred is at least 290 ms, and the slowest one cannot be faster than the mean.
   expect(wasteful.read_p99_ms).toBeGreaterThan(14 * 20)
@@ -51,7 +51,7 @@ it('the queue measurement shows wake-ups that are lost, and admissions that wast
     const wasteful = await measureAdmission(harness, 40)
     // One thread that wastes 100 ms in each of them admits at most ten a second, however its other work is ordered.
     expect(wasteful.per_second).toBeLessThanOrEqual(10)
-    expect(sound.per_second).toBeGreaterThan(10)
+    expect(sound.per_second).toBeGreaterThan(wasteful.per_second)
     // Each round is eight that ask at once. The fourth answer cannot leave before 400 ms are wasted; all eight begin within a few ms.
     expect(wasteful.p50_ms).toBeGreaterThan(350)
     expect(wasteful.p50_ms).toBeGreaterThan(sound.p50_ms)

@@ -1,3 +1,4 @@
+import type { Ms } from '@parley/kernel'
 import { Attack } from './attacks/attack.ts'
 import { ATTACKER, AttackHarness, healthFigures, isUnharmed, TOKEN } from './attacks/attack-harness.ts'
 import type { OptionsProbe, OptionsProbeResult } from './attacks/options-probe.ts'
@@ -9,7 +10,12 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 const PEER = '127.0.0.3'
 const DATAGRAMS_PER_SECOND = 48_000
 const PROBE_EVERY_MS = 20
+/** The peer's OPTIONS are answered within this time, or that many times what the slowest took just before the attack: a busy machine is slow by itself. */
 const TIMEOUT_MS = 1000
+const SLOWER = 4
+const CALM_SECONDS = 0.5
+/** For the slowest of a calm machine. */
+const CALM_TIMEOUT_MS = 10_000
 /** Time in which an attack takes the places before the peer asks. */
 const SETTLE_MS = 1500
 const HANDSHAKES_PER_ADDRESS = 64
@@ -33,7 +39,7 @@ interface ExhaustionOptions {
 /**
  * A few addresses try to use up what all peers share, during a live call: 48,000 datagrams a second from one address, then as
  * many unfinished TLS handshakes and as many silent connections as addresses may hold. Another peer's OPTIONS are all answered
- * within a second, over UDP and over new TLS connections, attackers who want more places than there are lose some, and the
+ * within a second on a machine that is not busy, over UDP and over new TLS connections, attackers who want more places than there are lose some, and the
  * live call is unharmed. `count`: seconds of each attack.
  */
 export async function proveExhaustion(
@@ -70,6 +76,7 @@ interface AttackFigures {
 }
 
 async function floodDatagrams(harness: AttackHarness, from: string, seconds: number): Promise<AttackFigures> {
+  const timeoutMs = await timeLimit(harness, 'udp')
   const before = harness.engine.endpoint.transportStats().datagramsDropped
   const attack = new Attack<SipFloodResult>('sip-flood.ts', {
     transport: 'udp',
@@ -84,7 +91,7 @@ async function floodDatagrams(harness: AttackHarness, from: string, seconds: num
     lingerMs: 200,
   } satisfies SipFlood)
   try {
-    const asked = await probe(harness, { from, transport: 'udp', seconds })
+    const asked = await probe(harness, { from, transport: 'udp', seconds, timeoutMs })
     const flood = await attack.result
     const dropped = harness.engine.endpoint.transportStats().datagramsDropped - before
     const ok = isAnswered(asked) && dropped > 0 && flood.bytesReceived === 0
@@ -101,6 +108,7 @@ async function holdPlaces(
 ): Promise<AttackFigures> {
   const { from, seconds, handshake, addresses } = job
   const { endpoint } = harness.engine
+  const timeoutMs = await timeLimit(harness, 'tls')
   const before = endpoint.transportStats()
   const perAddress = handshake ? HANDSHAKES_PER_ADDRESS : CONNECTIONS_PER_ADDRESS
   const places = handshake ? HANDSHAKES : CONNECTIONS
@@ -111,12 +119,12 @@ async function holdPlaces(
     perAddress,
     handshake,
     reopenMs: handshake ? 250 : 2000,
-    holdMs: SETTLE_MS + seconds * 1000 + 2 * TIMEOUT_MS,
+    holdMs: SETTLE_MS + seconds * 1000 + 2 * timeoutMs,
   } satisfies PlaceHolder)
   try {
     await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
     const { accepted, handshakes } = endpoint.transportStats()
-    const asked = await probe(harness, { from, transport: 'tls', seconds })
+    const asked = await probe(harness, { from, transport: 'tls', seconds, timeoutMs })
     const held = await attack.result
     const after = endpoint.transportStats()
     const evicted = after.evicted - before.evicted
@@ -141,9 +149,16 @@ async function holdPlaces(
   }
 }
 
+/** Time in which OPTIONS must be answered during an attack, by what they take now; ms. */
+async function timeLimit(harness: AttackHarness, transport: OptionsProbe['transport']): Promise<Ms> {
+  const job = { from: PEER, transport, seconds: CALM_SECONDS, timeoutMs: CALM_TIMEOUT_MS }
+  const { maxMs } = await probe(harness, job)
+  return Math.max(TIMEOUT_MS, SLOWER * maxMs)
+}
+
 async function probe(
   harness: AttackHarness,
-  job: Pick<OptionsProbe, 'from' | 'transport'> & { readonly seconds: number },
+  job: Pick<OptionsProbe, 'from' | 'transport' | 'timeoutMs'> & { readonly seconds: number },
 ): Promise<OptionsProbeResult> {
   const everyMs = job.transport === 'udp' ? PROBE_EVERY_MS : 5 * PROBE_EVERY_MS
   const attack = new Attack<OptionsProbeResult>('options-probe.ts', {
@@ -153,7 +168,7 @@ async function probe(
     uri: `sip:${TOKEN}@localhost`,
     count: Math.round((job.seconds * 1000) / everyMs),
     everyMs,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: job.timeoutMs,
     ca: harness.ca,
   } satisfies OptionsProbe)
   try {

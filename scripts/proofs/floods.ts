@@ -66,6 +66,7 @@ async function flood(
     uri: `sip:${user}@localhost`,
     ca: harness.ca,
     lingerMs: 500,
+    awaitsAnswers: who === 'token' && transport !== 'udp',
   } satisfies SipFlood)
   const leaked = planted === 'forgotten memory' ? Buffer.alloc(256 << 20, 1) : undefined
   try {

@@ -152,6 +152,7 @@ async function invite<During = never>(
     methods: ['INVITE'],
     ca: harness.ca,
     lingerMs: 500,
+    awaitsAnswers: true,
     ...job,
   } satisfies SipFlood)
   try {

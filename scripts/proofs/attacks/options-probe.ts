@@ -86,7 +86,8 @@ async function probe(job: OptionsProbe): Promise<OptionsProbeResult> {
     waiting.set(serial, performance.now())
     send(serial)
   }
-  await pause(job.timeoutMs)
+  const lastSentAt = performance.now()
+  while (waiting.size > 0 && performance.now() < lastSentAt + job.timeoutMs) await pause(10)
   const inTime = latencies.filter(ms => ms <= job.timeoutMs).sort((a, b) => a - b)
   return {
     sent: job.count,

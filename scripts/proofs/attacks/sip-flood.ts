@@ -22,6 +22,8 @@ export interface SipFlood {
   readonly media?: readonly string[]
   /** The flood ends when nothing was received for this time, ms. */
   readonly lingerMs: number
+  /** Every request gets an answer: as long as one is missing, the flood lasts until nothing was received for 10 s. Default false. */
+  readonly awaitsAnswers?: boolean
 }
 
 export interface SipFloodResult {
@@ -35,6 +37,9 @@ export interface SipFloodResult {
 }
 
 const MEDIA = ['127.0.0.2:40000']
+/** Longest stall of a busy engine. */
+const ANSWER_MS = 10_000
+const LOOK_MS = 50
 
 function offer(media: string): string {
   const [address, port] = media.split(':')
@@ -73,6 +78,8 @@ interface Line {
 
 const statuses: Record<string, number> = {}
 const answered: AnsweredCall[] = []
+/** Serials of the requests with a final response. */
+const concluded = new Set<string>()
 let bytesReceived = 0
 let retryAfter = 0
 
@@ -83,6 +90,7 @@ function read(line: Line, text: string): void {
     statuses[status] = (statuses[status] ?? 0) + 1
     if (status === '503' && /^Retry-After: \d/m.test(message)) retryAfter++
     const [, callId, serial] = /^Call-ID: (flood-(\S+))/m.exec(message) ?? []
+    if (serial && Number(status) >= 200) concluded.add(serial)
     const toTag = /^To: .*;tag=([^;\s]+)/m.exec(message)?.[1]
     if (status === '200' && callId && serial && toTag && !answered.some(call => call.callId === callId))
       answered.push({ line, callId, serial, toTag })
@@ -174,9 +182,11 @@ async function flood(job: SipFlood): Promise<SipFloodResult> {
     await pause(2)
   }
   const seconds = Math.round(performance.now() - began) / 1000
-  for (let quietSince = -1; quietSince !== bytesReceived; ) {
-    quietSince = bytesReceived
-    await pause(job.lingerMs)
+  let [received, quietMs] = [bytesReceived, 0]
+  while (quietMs < (job.awaitsAnswers === true && concluded.size < sent ? ANSWER_MS : job.lingerMs)) {
+    await pause(LOOK_MS)
+    quietMs = received === bytesReceived ? quietMs + LOOK_MS : 0
+    received = bytesReceived
   }
   hangUp = async () => {
     for (const { line, serial, toTag } of answered) {

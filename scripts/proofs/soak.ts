@@ -9,7 +9,7 @@ const PROGRAM = join(import.meta.dirname, 'soak', 'soak-process.ts')
 const COLLECTOR = pathToFileURL(join(import.meta.dirname, '..', 'benchmarks', 'collect-garbage.ts')).href
 
 /** A leak that the proof must find: of memory with each call, of the others once. */
-export type Leak = 'memory' | 'a handle' | 'a port' | 'a place'
+type Leak = 'memory' | 'a handle' | 'a port' | 'a place'
 
 export interface SoakOptions {
   readonly seed: number

@@ -106,7 +106,8 @@ export class NativeMediaPath implements MediaPath {
     const count = events[0]!
     for (let i = 0; i < count; i++) {
       const at = 1 + EVENT_WORDS * i
-      const [id, type] = [events[at]!, events[at + 1]!]
+      const id = events[at]!
+      const type = events[at + 1]!
       if (progress !== null && type >= PROGRESS) progress(id, events[at + 2]!, events[at + 3]!, type !== PROGRESS)
       else this.#cores[id]?.report(eventOf(type, events[at + 2]!, events[at + 3]!))
     }

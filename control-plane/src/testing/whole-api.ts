@@ -71,6 +71,11 @@ export async function openWholeApi(
       ...(parts.body !== undefined && { body: parts.body }),
     })
   }
+  const call: World['call'] = async (id, parts) => {
+    const answer = await send(id, parts)
+    if (answer.status >= 300) throw new Error(`${id}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
   return {
     url: api.url,
     db: api.db,
@@ -83,14 +88,10 @@ export async function openWholeApi(
     world: {
       tenantId: api.scope.tenant_id,
       fresh: unique,
-      async call(id, parts) {
-        const answer = await send(id, parts)
-        if (answer.status >= 300) throw new Error(`${id}: ${answer.status} ${JSON.stringify(answer.body)}`)
-        return answer.body
-      },
+      call,
       async member() {
         const body = { email: `${unique('person')}@example.com`, role: 'member' }
-        const { link } = (await send('team.invite', { body })).body
+        const { link } = await call('team.invite', { body })
         const token = new URLSearchParams(new URL(link).hash.slice(1)).get('token')
         return (await api.request('POST', '/auth/session', { key: null, body: { token } })).body.principal.id
       },

@@ -42,17 +42,14 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 speaking with
     1.0 ^ no he/she/i/it/we/they/sorry/thanks/you/this/that/my/is/not/sir/madam
     1.2 take a message
-    0.9 what is it about
-    0.9 what's it about
-    0.6 what is this about
-    0.6 what's this about
+    0.9 what is/what's it about
+    0.6 what is/what's this about
     1.1 wrong number
     1.0 who are you
     1.0 who am i
     0.9 am i speaking/talking
     0.9 who would you like
-    0.8 what is your name
-    0.8 what's your name
+    0.8 what is/what's your name
     0.9 ^ is this/that/he/she/it
     0.9 is that you
     0.8 is this a
@@ -79,8 +76,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.7 he's/she's/he/she isn't/not/is/in/has/just/will
     0.8 waiting for your
     0.8 can't/cannot/barely hear
-    0.7 i'm at work/home/just
-    0.7 i am at work/home/just
+    0.7 i'm/i am at work/home/just
     0.6 i was
     0.6 your call earlier
     0.9 you're on speaker
@@ -97,8 +93,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 would you like
     0.9 make your
     0.6 how may/can/could/do
-    0.7 you're speaking/talking
-    0.7 you are speaking/talking
+    0.7 you're/you are speaking/talking
     0.5 on reception
     0.5 this is ~ speaking
     0.8 who/what/how/which can/may/could/would you/i/we
@@ -155,35 +150,13 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 ^ hello/hi/sorry/but the
     0.6 ^ hello/hi/sorry (this) mailbox/number/customer/customer's/subscriber/person/person's/phone/line/service
     0.4 you have/were called/reached/dialled/dialed
-    0.2 you're through
-    0.5 you are through
+    0.5 you're/you are through
     1.0 call/calls/conversation/conversations may/are/will/might/could + recorded/monitored/quality/training/screened
     0.8 ^ call/calls/our/your may/are/will/can't/cannot/has
     0.9 please/kindly listen/select/enter/choose/press/dial/key/note/remain/continue/try
     0.9 so/in that/order we/us/you/to can/may/direct/help/serve/assist/route
     0.9 to improve/better/serve/assist/direct/route/ensure/continue/proceed/repeat/replay/protect
-    1.0 not able/unable/cannot/can't/couldn't to/receive/accept/complete/connect/be + call/calls/message/messages
-    0.9 for calling/choosing/contacting/ringing/phoning/holding + stay/remain/wait/enter/dial/say/text/visit/download/simply/before/because/during/until/currently/unfortunately/today's/these/para/otherwise/regrettably
-    0.9 welcome/reached + stay/remain/wait/enter/dial/say/text/visit/download/simply/before/because/during/until/currently/unfortunately/today's/these/para/otherwise/regrettably
-    0.9 for calling/choosing/contacting/ringing/phoning/holding + the following/next/current/estimated/average/lines
-    0.9 welcome/reached + the following/next/current/estimated/average/lines
-    0.9 for calling/choosing/contacting/ringing/phoning/holding + you are/may/can/will now/currently/number/caller/being/connected/also/always/find/manage/use/press/dial/hear/interrupt
-    0.9 for calling/choosing/contacting/ringing/phoning/holding + you're now/currently/number/caller/being/connected/also/always/find/manage/use/press/dial/hear/interrupt
-    0.9 welcome/reached + you are/may/can/will now/currently/number/caller/being/connected/also/always/find/manage/use/press/dial/hear/interrupt
-    0.9 welcome/reached + you're now/currently/number/caller/being/connected/also/always/find/manage/use/press/dial/hear/interrupt
-    0.9 for calling/choosing/contacting/ringing/phoning/holding + there are/is
-    0.9 welcome/reached + there are/is
-    0.8 in order to
-    0.8 by staying/continuing/remaining/proceeding
-    0.9 consent to
-    0.8 privacy policy/notice/statement
-    0.9 data protection
-    0.8 we value/appreciate/apologize/apologise/regret
-    0.8 security/safety/training/quality purposes/reasons
-    0.7 recorded/recording/monitored for/and/to/line
-    1.0 ^ this is a recording/recorded
-    0.7 temporarily
-    0.8 please note/be/remain/continue`,
+    1.0 not able/unable/cannot/can't/couldn't to/receive/accept/complete/connect/be + call/calls/message/messages`,
   voicemail: `
     0.9 ^ at the tone
     1.1 leave (me) a/your (brief/short/detailed/voice/quick) message
@@ -249,8 +222,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.2 call me/you
     0.1 reached
     1.0 sorry i/we can't/cannot/could take/come/get/answer/pick/reach/be
-    0.6 i'm/we're either/currently/probably
-    0.6 i/we am/are either/currently/probably
+    0.6 i'm/i am/we're/we are either/currently/probably
     0.6 on another call
     0.2 on (the) other line
     0.3 sorry (i/we) missed
@@ -303,14 +275,12 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.2 gotcha/fooled
     0.8 well not
     0.9 i/we can't/cannot/couldn't/won't/am/are/can + phone/call/calls
-    0.9 i'm/we're probably/either/likely/currently/away/unavailable/unable/out/travelling/traveling/abroad/asleep/tied
-    0.9 i/we am/are probably/either/likely/currently/away/unavailable/unable/out/travelling/traveling/abroad/asleep/tied
+    0.9 i'm/i am/we're/we are probably/either/likely/currently/away/unavailable/unable/out/travelling/traveling/abroad/asleep/tied
     1.0 nobody/none/everyone/no is/one/of + available/here/home/able/take/answer/in/free
     0.5 sorry i/we/that have/could/am/are/cannot
     0.7 don't listen/check
     0.9 leave/drop/send/shoot/record + line/message/text/voicemail/details/note/word/words/number/name
-    0.9 i'll/we'll + back/soon/possible
-    0.9 i/we will/shall/can + back/soon/possible
+    0.9 i'll/i/we'll/we will/shall/can/i'll + back/soon/possible
     0.8 as soon/quickly as i/we/possible
     1.1 following/with the tone/beep/signal
     0.6 after/at the bleep
@@ -318,39 +288,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 bleep
     0.8 out of the/town/country
     0.7 text/email/e-mail/whatsapp me
-    0.5 until monday/tuesday/wednesday/thursday/friday/tomorrow/next/the
-    1.0 reached the voicemail/mailbox/voice/answering/answerphone/inbox
-    0.7 reached the desk/office/phone/cell/mobile/home/residence/family/line/house of
-    1.0 answerphone
-    0.6 on annual/maternity/paternity/parental/medical/vacation/holiday/holidays/leave
-    0.7 annual/maternity/paternity/parental leave
-    0.8 i'll/we'll be out/away/back/returning/unavailable/travelling/traveling
-    0.8 i/we will be out/away/back/returning/unavailable/travelling/traveling
-    0.6 i'm/we're out/away/back on/until/for/from/in
-    0.6 i/we am/are out/away/back on/until/for/from/in
-    0.7 out of office
-    0.5 with a client/customer/patient
-    0.6 limited access
-    0.6 return/returning/back in/to/on the office/monday/tuesday/wednesday/thursday/friday
-    0.9 if it's (an) urgent/important/emergency
-    0.9 if it is (an) urgent/important/emergency
-    0.8 if this/your is/call (an) urgent/important
-    0.3 have a great/good/nice/blessed/lovely/wonderful/fantastic/beautiful
-    0.3 god bless
-    0.5 reach/contact/email/text me/us at/on/by/via
-    0.7 hit me/us up
-    0.7 shoot me/us
-    0.5 thanks/thank bye
-    0.6 try me/my/us on/at/again/cell/mobile
-    0.8 i/we must/may be/have away/missed/out/stepped
-    0.8 stepped away/out
-    0.9 couldn't/can't/cannot/unable/not get/make/come/to (it) (to) the phone/door
-    0.7 phone is off/silent/probably/currently
-    0.8 ^ hi/hello/hey i/i'm/we/we're can't/cannot/not/out/away/currently/unable/unavailable
-    0.6 feel free to leave/text/email/call
-    0.7 soon as possible/possibly/convenience
-    0.7 earliest/first convenience/opportunity
-    0.6 and i'm/i/we're/we not/away/out/unable/can't/cannot/unavailable`,
+    0.5 until monday/tuesday/wednesday/thursday/friday/tomorrow/next/the`,
   mailbox_unavailable: `
     1.6 mailbox is full
     1.6 mailbox ~ is full
@@ -385,11 +323,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.4 can't/cannot/not/unable/longer accept/accepting/take/receive/receiving/store (any) (new/more/further/additional) messages/voicemails/recordings
     1.4 not/never/hasn't/isn't ~ set/been up/activated/initialized/configured
     1.2 is/currently/now/completely full
-    1.4 no ~ mailbox/voicemail/voicebox ~ set
-    1.2 reached/exceeded its/the (storage) limit/capacity/maximum
-    1.2 not/never been created/configured/personalized/personalised/enabled
-    1.2 over (its) quota/capacity
-    1.2 at capacity`,
+    1.4 no ~ mailbox/voicemail/voicebox ~ set`,
   ivr: `
     1.0 ^ this call is/may/will
     1.0 ^ calls are/may
@@ -493,8 +427,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.4 is important
     0.9 important to us
     0.5 for/your patience
-    1.0 ^ you are number
-    1.0 ^ you're number
+    1.0 ^ you are/you're number
     1.0 ^ hello from
     0.5 and welcome
     0.6 for your patience
@@ -520,8 +453,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 other callers/customers/calls/clients/patients
     0.8 will/be answered/with/connected/transferred (you/to/by/in/as) (the/you/our/shortly/soon/order)
     0.8 as quickly as
-    0.8 we'll/someone + quickly/shortly/soon/moment
-    0.8 we will + quickly/shortly/soon/moment
+    0.8 we'll/we will/someone + quickly/shortly/soon/moment
     0.7 lines/offices/office/store/branch/hours/doors are/is (currently/now) open/closed/from
     0.7 online/website/www
     0.7 key/type/punch in
@@ -533,58 +465,10 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 tell/say/describe us/me/briefly + call/calling/about/help/need
     0.9 ^ thank you for your
     0.9 ^ thanks for your
-    0.9 you are (currently/now) (the) (caller) number/next/caller
-    0.9 you're (currently/now) (the) (caller) number/next/caller
+    0.9 you are/you're (currently/now) (the) (caller) number/next/caller
     0.9 the place/home/leader/leading/best/premier/trusted/nation's/world's/country's/number for/of/in/one/choice/provider/source
     0.9 we/we'll/will record/monitor
-    0.3 ^ good day
-    1.0 our/the/these menu/menus/options/prompts/hours (have/has) (recently) changed/updated/moved
-    0.8 if you're (a/an/already/not) calling/new/existing/returning/currently/member/patient/customer/looking
-    0.8 if you'd like/prefer/rather
-    0.9 if you are calling
-    0.7 for account/accounts/billing/order/orders/delivery/deliveries/returns/refunds/payments/payment/pharmacy/prescriptions/prescription/repairs/parts/technical/customer/general/admissions/directions/emergencies/inquiries/enquiries/bookings/questions/information/opening
-    0.5 for all/any/other/more other/general/questions/inquiries/enquiries/departments/options/information
-    1.0 continue in english/spanish
-    0.8 in english/spanish/espanol
-    1.0 para servicio/continuar/espanol/ingles
-    0.9 oprima/marque/presione
-    0.5 office/clinic/store/shop/branch/practice/surgery/centre/center/restaurant/department/bank/school/switchboard/lines/offices is/are (now/currently) closed/open
-    0.9 we're now/currently/presently closed/open
-    0.9 we are now/currently/presently closed/open
-    1.0 currently/now/presently closed
-    0.8 normal/regular/business/opening/office/working/store/trading/operating hours/times
-    0.8 monday through/to/till/until friday/saturday/thursday/sunday
-    0.8 after/outside hours/our/of
-    0.8 appreciate/value your call/business/patience/custom
-    0.9 continue to hold
-    0.8 your call/business/time is/matters
-    1.0 at any time/point
-    0.5 otherwise
-    0.8 dial by name
-    0.8 company/staff/name directory
-    1.0 know your/the/their party's/person's/parties
-    0.9 life threatening
-    0.9 a medical emergency
-    0.9 dial/call 911/999/112
-    0.9 dial/call nine one/nine
-    0.7 for faster/quicker
-    0.8 have your ~ ready/handy/available
-    0.8 estimated/average/approximate/current wait/waiting/hold/queue
-    0.9 while we/i connect/transfer/locate/look/direct/put/process
-    0.9 transferring/connecting/routing/directing your
-    0.7 save time
-    0.7 our mobile/website/web/chat/app/online
-    0.7 download our
-    0.8 you can also/now/always
-    0.7 you can find/manage/track/order/book/reach
-    0.9 in your own words
-    0.8 repeat/replay this/these/the menu/options/message
-    0.5 speak to/with a/an/our/one representative/agent/operator/advisor/adviser/member/team/specialist
-    0.6 a member of (our/the/staff)
-    0.8 first/next available
-    0.8 currently assisting/helping/serving/speaking/busy/experiencing/on
-    0.4 our customer/customers/team/staff/advisors/agents/representatives/operators/specialists/receptionists
-    0.7 say yes/no/english/main/agent/representative`,
+    0.3 ^ good day`,
   screener: `
     1.3 state your name
     1.3 say your name
@@ -599,7 +483,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.2 call assist
     1.2 call assistant
     1.1 say who you are and why
-    1.1 say who is calling
+    1.1 say who is/you're calling
     1.1 tell me who you are
     1.1 tell me your name
     1.1 your name after
@@ -651,7 +535,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 screen/screens/screening/filter/filters/filtered (this/your/calls/call)
     0.7 put you through
     0.6 receptionist/assistant answering
-    0.6 who is calling
+    0.6 who's/who is calling
     0.7 tell me who
     0.5 why you're/you
     0.6 can't/cannot see
@@ -712,8 +596,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.2 name/yourself/who/company and/before ~ why/what/purpose/reason/regard/regarding/concerning/business/company/want/need/calling/matter/nature
     1.2 say/state/tell/give/provide/announce/introduce/identify/share ~ who/yourself/name ~ are/is/what/why/reason/purpose/about/calling/company/before
     1.0 after/at the tone/beep ~ say/state/give/announce/introduce/identify/tell ~ who/yourself/name
-    1.0 i'll/we'll/they'll/and see/check/ask/find/try/announce/let if/out/whether/them/him/her/to/with/you
-    1.0 i/we will see/check/ask/find/try/announce/let if/out/whether/them/him/her/to/with/you
+    1.0 i'll/i will/we'll/we will/they'll/and see/check/ask/find/try/announce/let if/out/whether/them/him/her/to/with/you
     1.0 see/check/ask/find/out/know if/whether ~ available/free/talk/speak/take/answer/around
     1.1 call/calls/caller/callers/phone ~ filter/filtered/screen/screened/screening/blocker/protection/guard/shield/assist/assistant
     1.0 filter/screen/screens/filters/check/checks/protect/protects/block/blocks who/calls/call/callers/this
@@ -788,20 +671,5 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 network
     1.0 calls to this
     0.7 this customer's
-    0.7 has been
-    1.2 number ~ invalid/incorrect/incomplete/unallocated/unobtainable/nonworking
-    1.4 not a/valid valid/working/number
-    1.2 non working
-    1.2 temporarily out/unavailable/disconnected/suspended/not/restricted
-    1.2 check your/and number/dial/listing/the
-    1.2 dialed/dialled/number incorrectly/correctly/correct
-    1.2 consult/contact/check your/the directory/provider/operator/local
-    1.2 anonymous/blocked callers/calls/caller
-    1.2 unable to complete/connect/place/route (your/this) call
-    1.0 as dialed/dialled
-    1.2 first dial/dialing/dialling
-    1.2 no longer valid/assigned/active/connected/working/available
-    1.2 has changed/moved to
-    0.9 technical difficulties/problems/difficulty/fault
-    0.8 is temporarily/currently switched/out/off/suspended/barred`,
+    0.7 has been`,
 }

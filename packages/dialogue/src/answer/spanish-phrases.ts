@@ -113,31 +113,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.5 ^ nuestros/nuestro
     0.9 llamada/llamadas/conversacion/conversaciones sera/seran/puede/pueden/podra/podran/es/son/esta/estan/son + grabada/grabadas/monitoreada/grabado
     0.9 por favor escuche/seleccione/elija/pulse/marque/oprima/presione/ingrese/introduzca/digite/espere/permanezca/mantengase
-    0.9 para/con mejorar/ofrecerle/brindarle/atenderle/dirigir/darle/garantizar/continuar/repetir/volver/el/fines
-    0.9 por llamar/llamarnos/contactar/contactarnos/comunicarse/preferirnos/elegirnos + antes/debido/durante/actualmente/recuerde/puede/podra/indique/diga/ingrese/introduzca/digite/hable/estamos/desde/nos/las/todas/ninguno/lamentamos/lamentablemente/agradecemos/mantengase/permanezca/al
-    0.9 bienvenido/bienvenidos/bienvenida/comunicado/contactado + antes/debido/durante/actualmente/recuerde/puede/podra/indique/diga/ingrese/introduzca/digite/hable/estamos/desde/nos/las/todas/ninguno/lamentamos/lamentablemente/agradecemos/mantengase/permanezca/al
-    0.9 por llamar/llamarnos/contactar/contactarnos/comunicarse/preferirnos/elegirnos + le/les informamos/recordamos/damos/comunicamos/rogamos/agradecemos/invitamos/ofrecemos/pedimos/atenderemos/atendera
-    0.9 bienvenido/bienvenidos/bienvenida/comunicado/contactado + le/les informamos/recordamos/damos/comunicamos/rogamos/agradecemos/invitamos/ofrecemos/pedimos/atenderemos/atendera
-    0.9 por llamar/llamarnos/contactar/contactarnos/comunicarse/preferirnos/elegirnos + por su/tu/motivos/razones/favor seguridad/comodidad/calidad/de/escuche/seleccione/elija/indique/marque/pulse/oprima/presione
-    0.9 bienvenido/bienvenidos/bienvenida/comunicado/contactado + por su/tu/motivos/razones/favor seguridad/comodidad/calidad/de/escuche/seleccione/elija/indique/marque/pulse/oprima/presione
-    0.9 por llamar/llamarnos/contactar/contactarnos/comunicarse/preferirnos/elegirnos + la/el/los llamada/conversacion/horario/tiempo/siguiente/numero
-    0.9 bienvenido/bienvenidos/bienvenida/comunicado/contactado + la/el/los llamada/conversacion/horario/tiempo/siguiente/numero
-    1.0 a continuacion
-    1.0 con el fin/objeto/objetivo/proposito
-    0.9 por su seguridad/comodidad/proteccion
-    0.8 por motivos/razones/cuestiones/temas de
-    0.9 le/les/te recordamos/informamos/comunicamos/agradecemos/rogamos/invitamos/ofrecemos/pedimos
-    0.9 agradecemos/valoramos/apreciamos su/tu/que
-    0.8 disculpe/disculpen las
-    0.8 lamentamos/sentimos informarle/no/que/las/mucho
-    0.9 aviso/politica de privacidad
-    0.9 proteccion de datos
-    0.9 al continuar/permanecer
-    0.8 ^ agradecemos/lamentamos su/tu/que
-    0.9 se ha puesto en
-    0.9 usted se/ha/esta ha/comunicado/contactado/comunicando
-    0.7 ha contactado/comunicado
-    0.7 temporalmente`,
+    0.9 para/con mejorar/ofrecerle/brindarle/atenderle/dirigir/darle/garantizar/continuar/repetir/volver/el/fines`,
   voicemail: `
     1.0 ^ en este/estos momento/momentos no
     0.8 deje/deja su/tu
@@ -246,42 +222,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.8 transferida/desviada/redirigida
     0.3 llamando a
     0.5 responde en este
-    0.8 numero # ~ no
-    0.9 comunicaste/comunicas/llamaste/marcaste con/a/al
-    0.7 te comunicaste/comunicas
-    0.7 estas llamando a/al
-    0.8 te has puesto/comunicado
-    0.8 has contactado/marcado
-    0.8 este es el celular/movil/telefono/numero/buzon/contestador
-    0.8 el celular/movil/numero/buzon/contestador de
-    0.6 la linea de
-    0.9 por (el/lo) momento/pronto/ahora no estamos/podemos/me/nos/se/hay
-    0.4 por (el/lo) momento/pronto/ahora no puedo/estoy/te/le
-    0.9 de momento no
-    0.4 ahorita no te/le/estoy/me/estamos/podemos/puedo
-    0.9 ahorita no estamos/podemos/nos
-    0.8 no alcance/alcanzo/logre/llegue a/al
-    0.9 no pude/pudimos/podre/podremos/logro/hemos contestarte/contestarle/atenderte/atenderle/responderte/responderle/tomarte/cogerte
-    0.9 no puedo/podemos/puede contestarte/contestarle/atenderte/atenderle/responderte/responderle/cogerte/cogerlo/cogerle/tomar
-    0.9 no he/hemos podido
-    0.3 manda/mandame/mande/mandeme/envia/enviame/envie/enviame/escribe/escribeme (me) (un/por) mensaje/whatsapp/wasap/correo/texto
-    0.9 regreso/regresare/regresamos/regresaremos/devuelvo/devolvere/devolvemos/devolveremos (tu/su/la/te/le) llamada
-    0.5 te/le regreso/regresare/marco/marcare/contacto/respondo/contesto/busco/buscare
-    0.9 a la (mayor) brevedad
-    0.8 lo mas pronto/antes/rapido
-    0.8 tan pronto (como) pueda/me/sea/podamos/este/nos
-    0.8 en cuanto sea/este/regrese/vuelva/nos/termine/tenga
-    0.3 que tengas/tenga (un/una) buen/buena/excelente/lindo/bonito/feliz
-    0.3 bendiciones
-    0.7 con gusto/mucho te/le/gusto devolvere/regreso/regresare/llamo/llamare/llamaremos/contestare/respondere/responderemos/contesto
-    0.8 sabes/sabe que hacer
-    0.7 fuera de/del (la) oficina/pais/ciudad/trabajo/casa
-    0.7 de baja/permiso/licencia/viaje/vacaciones
-    0.7 hola deja/deje/dejame/dejanos/dejeme
-    0.8 hola ahora/momento/ahorita (mismo) no te/le/estoy/estamos/podemos/me
-    0.7 te/le/os atiende/habla/contesta el/la contestador/buzon/contestadora/maquina/grabadora
-    0.9 contestadora/grabadora
-    0.9 no te/le/os/les puedo/podemos/puede contestar/atender/responder/tomar/coger`,
+    0.8 numero # ~ no`,
   mailbox_unavailable: `
     1.6 buzon ~ esta lleno
     1.6 esta lleno
@@ -311,10 +252,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.4 no ha creado
     1.4 buzon/contestador/memoria/casilla ~ lleno/llena/completo/completa/espacio/capacidad/configurado/activado/activa/habilitado
     1.4 no/sin (se) puede/pueden/admite/acepta/recibe/recibir/dejar ~ mensajes/recados
-    1.4 no/aun/todavia (no) (ha/tiene/esta) configurado/activado/creado/habilitado
-    1.2 llegado/alcanzado/superado/excedido (a/al/el/su/la) (limite/maximo) limite/maximo/capacidad/permitido
-    1.2 saturado/saturada
-    1.2 no ha/tiene sido/iniciado/buzon inicializado/creado/habilitado/personalizado`,
+    1.4 no/aun/todavia (no) (ha/tiene/esta) configurado/activado/creado/habilitado`,
   ivr: `
     0.9 ^ si desea/conoce
     1.0 momento todos
@@ -417,39 +355,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.8 teclee/digite/introduzca/ingrese/pulse/marque/oprima/presione su/el/la/uno/cero
     0.8 mantengase/permanezca/siga/espere (a) (en) (la) espera/linea
     0.9 ^ gracias por su/tu
-    0.9 ^ usted es/esta/se
-    0.6 para hablar/comunicarse/comunicarte/conocer/obtener/solicitar/realizar/agendar/programar/reservar/consultar/informacion/soporte/servicio/espanol/ingles/pagar/reportar/cancelar/modificar/cualquier/contratar/facturacion/pedidos/emergencias/administracion/otros/otras/pagos/recibir
-    0.7 para ser/una atendido/atendida/cita/emergencia/urgencia/consulta
-    0.8 conoce/sabe el/la/su (numero) (de) extension/interno/anexo
-    0.6 interno/anexo
-    0.8 centro/linea/servicio de atencion/llamadas/contacto
-    0.4 atencion a/al cliente/socio/paciente/usuario/publico
-    0.9 horario/horarios de atencion/oficina/apertura/lunes/servicio/trabajo
-    0.9 de lunes a
-    0.8 fuera de/del (nuestro) horario
-    0.8 encuentra/encuentran/permanece/permanecen/oficina/oficinas cerrado/cerrada/cerrados/cerradas
-    0.9 emergencia/urgencia/emergencias/urgencias llame/marque/acuda/medica
-    0.7 su posicion/turno/lugar
-    0.8 tenga a/su/listo/preparado
-    0.6 le/lo/la transferiremos/comunicaremos/conectaremos/pondremos/transferimos/derivamos/derivaremos
-    0.9 transfiriendo/comunicando/conectando/procesando su/le/con
-    0.9 siguiente/proximo/primer agente/asesor/ejecutivo/operador/representante/gestor/disponible
-    0.6 ejecutivo/ejecutivos/representantes/gestores/especialistas/representante
-    0.9 en cuanto quede/tengamos/uno/un/haya
-    0.8 siempre/tambien puede/podra
-    0.8 espere/aguarde/mantengase en linea/mientras
-    0.8 en linea mientras/hasta/para/y
-    0.8 otros clientes/usuarios/pacientes
-    0.8 escuche las/el/con/nuestras/atentamente
-    0.8 nuestras opciones/oficinas/lineas
-    0.7 descargue/descarga nuestra/la
-    0.8 nuestra aplicacion/app/pagina/web/sucursal
-    0.8 repetir/escuchar/oir (de) (nuevo) (este/el/las/estas) menu/opciones
-    0.8 volver al menu
-    0.8 con sus propias/palabras
-    0.4 numero de cuenta/cliente/contrato/poliza/expediente/documento/identificacion/pedido/tarjeta
-    0.9 alto/gran/elevado volumen/numero/flujo
-    0.9 volumen de`,
+    0.9 ^ usted es/esta/se`,
   screener: `
     1.3 diga/di/indique/indica (su/tu) nombre
     1.3 grabe/graba (su/tu) nombre
@@ -600,15 +506,5 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 ^ el/la numero/telefono/linea
     0.5 lineas
     0.3 numero
-    0.4 marque otra
-    1.2 numero ~ inexistente/incorrecto/invalido/incompleto/valido
-    1.4 no esta/es asignado/valido/vigente/activo/habilitado
-    1.2 compruebe/verifique/revise/rectifique/consulte (el/la/que/los/su) numero/numeracion/marcacion/guia
-    1.2 temporalmente fuera/suspendido/suspendida/inactivo/no/restringido
-    1.2 cursar/realizar/establecer su/la llamada/comunicacion
-    1.2 saturadas/congestionadas
-    1.0 intente/marque/intentelo/marcar nuevamente
-    1.2 se encuentra apagado/suspendido/restringido/desconectado/fuera/inactivo
-    0.6 solicitado
-    1.2 no (se) pudo/puede completar/completarse/conectar/establecer/realizar/enlazar`,
+    0.4 marque otra`,
 }

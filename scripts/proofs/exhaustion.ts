@@ -39,8 +39,8 @@ interface ExhaustionOptions {
 /**
  * A few addresses try to use up what all peers share, during a live call: 48,000 datagrams a second from one address, then as
  * many unfinished TLS handshakes and as many silent connections as addresses may hold. Another peer's OPTIONS are all answered
- * within a second on a machine that is not busy, over UDP and over new TLS connections, attackers who want more places than there are lose some, and the
- * live call is unharmed. `count`: seconds of each attack.
+ * within a second on a machine that is not busy, over UDP and over new TLS connections. Attackers that take more places than there are
+ * lose some. The live call is unharmed. `count`: seconds of each attack.
  */
 export async function proveExhaustion(
   options: ProofOptions,

@@ -82,7 +82,7 @@ export class Line {
     return number % 2 === 0 ? await this.#inbound(phoneHangsUp, afterMs) : await this.#outbound(phoneHangsUp, afterMs)
   }
 
-  /** A call that nobody ends. */
+  /** Begins a call that neither end hangs up. */
   async forget(): Promise<void> {
     await this.phone.call(this.#inboundUri)
   }

@@ -1,8 +1,8 @@
 import type { Ms } from '@parley/kernel'
 import { quantile } from '../quantile.ts'
+import type { ThreadTimes } from '../thread-times.ts'
 import type { EngineMeasures } from './messages.ts'
 import { scriptedDelay } from './script.ts'
-import type { ThreadTimes } from './thread-times.ts'
 import type { MeasuredTurn } from './turn-meter.ts'
 
 export interface TurnFigures {

@@ -22,8 +22,8 @@ constexpr uint32_t kEdges = 16;
 constexpr uint32_t kWordsPerEdge = 3;
 constexpr size_t kSessionHeaderBytes = (kEdgesAt + kEdges * kWordsPerEdge) * 4;
 
-enum RecordingWord { kCapacity, kLeftPublished, kRightPublished, kRead, kEnd, kOverrun };
-constexpr size_t kRecordingHeaderBytes = 8 * 4;
+enum RecordingWord { kCapacity, kLeftPublished, kRightPublished, kRead, kEnd, kOverrun, kSampleRate, kLeftDoubled, kRightDoubled };
+constexpr size_t kRecordingHeaderBytes = 16 * 4;
 constexpr int32_t kNoEnd = -1;
 constexpr uint8_t kSilence = 0xff;
 constexpr int64_t kLeastCapacity = 1024;
@@ -58,35 +58,33 @@ void copy_out(const int16_t* ring, uint32_t size, uint32_t position, int16_t* in
   memcpy(into + first, ring, (count - first) * sizeof *ring);
 }
 
-void write_channel(const RecordingRing& ring, uint8_t* channel, int32_t* published, int64_t position, const uint8_t* bytes,
+void write_channel(const RecordingRing& ring, const RecordingChannel& channel, int64_t position, const uint8_t* bytes,
                    int64_t count) {
   if (count <= 0 || load(ring.header + kEnd) != kNoEnd) return;
   // The writer thread may have passed this position, because it takes a lagging channel for silent.
   const int64_t read = load(ring.header + kRead);
-  const int64_t from = most(load(published), read);
+  const int64_t from = most(load(channel.published), read);
   const int64_t end = position + count;
   if (end <= from) return;
-  const int64_t room = read + ring.capacity;
+  const int64_t room = read + 2 * channel.half;
   if (end > room) {
     const int64_t lost = end - most(most(position, from), room);
     __atomic_fetch_add(ring.header + kOverrun, static_cast<int32_t>(lost), __ATOMIC_SEQ_CST);
   }
-  const int64_t mask = ring.capacity - 1;
+  const int64_t until = least(end, room);
+  channel.make_room(read, until);
   const int64_t silent_until = least(position, room);
   for (int64_t at = from; at < silent_until;) {
-    const int64_t start = at & mask;
-    const int64_t part = least(silent_until - at, ring.capacity - start);
-    memset(channel + start, kSilence, static_cast<size_t>(part));
+    const int64_t part = least(silent_until - at, channel.run_from(at));
+    memset(channel.at(at), kSilence, static_cast<size_t>(part));
     at += part;
   }
-  const int64_t audio_until = least(end, room);
-  for (int64_t at = most(position, from); at < audio_until;) {
-    const int64_t start = at & mask;
-    const int64_t part = least(audio_until - at, ring.capacity - start);
-    memcpy(channel + start, bytes + (at - position), static_cast<size_t>(part));
+  for (int64_t at = most(position, from); at < until;) {
+    const int64_t part = least(until - at, channel.run_from(at));
+    memcpy(channel.at(at), bytes + (at - position), static_cast<size_t>(part));
     at += part;
   }
-  store(published, most(from, audio_until));
+  store(channel.published, most(from, until));
 }
 
 }  // namespace
@@ -147,6 +145,19 @@ const int16_t* SessionRings::next_heard() const {
   return heard + ((written - position_of(header + kHeardBase)) & (heard_samples - 1));
 }
 
+void RecordingChannel::make_room(int64_t read, int64_t until) const {
+  if (until - read > half && load(doubled) == 0) store(doubled, read + half);
+}
+
+uint8_t* RecordingChannel::at(int64_t position) const {
+  const int64_t from = load(doubled);
+  return (from == 0 || ((position - from) & half) != 0 ? first : second) + (position & (half - 1));
+}
+
+int64_t RecordingChannel::run_from(int64_t position) const {
+  return half - most(position & (half - 1), (position - load(doubled)) & (half - 1));
+}
+
 bool RecordingRing::attach(void* memory, size_t bytes) {
   if (bytes <= kRecordingHeaderBytes) return false;
   int32_t* words = static_cast<int32_t*>(memory);
@@ -155,15 +166,16 @@ bool RecordingRing::attach(void* memory, size_t bytes) {
     return false;
   }
   header = words;
-  left = static_cast<uint8_t*>(memory) + kRecordingHeaderBytes;
-  right = left + size;
-  capacity = size;
+  const int64_t half = size / 2;
+  uint8_t* audio = static_cast<uint8_t*>(memory) + kRecordingHeaderBytes;
+  left = {words + kLeftPublished, words + kLeftDoubled, audio, audio + size, half};
+  right = {words + kRightPublished, words + kRightDoubled, audio + half, audio + size + half, half};
   return true;
 }
 
-const uint8_t* RecordingRing::next_left() const { return left + (load(header + kLeftPublished) & (capacity - 1)); }
+const uint8_t* RecordingRing::next_left() const { return left.at(load(left.published)); }
 
-const uint8_t* RecordingRing::next_right() const { return right + (load(header + kRightPublished) & (capacity - 1)); }
+const uint8_t* RecordingRing::next_right() const { return right.at(load(right.published)); }
 
 size_t RecordingRing::copy(size_t frames, uint8_t* into, bool swap,
                            void (*pair)(const uint8_t*, const uint8_t*, size_t, uint8_t*)) const {
@@ -171,17 +183,16 @@ size_t RecordingRing::copy(size_t frames, uint8_t* into, bool swap,
   const int64_t from = load(header + kRead);
   if (from < 0) return 0;
   const int64_t until = from + static_cast<int64_t>(frames);
-  const int64_t lefts = load(header + kLeftPublished);
-  const int64_t rights = load(header + kRightPublished);
+  const int64_t lefts = load(left.published);
+  const int64_t rights = load(right.published);
   for (int64_t at = from; at < until;) {
-    const int64_t start = at & (capacity - 1);
-    int64_t part = least(until - at, capacity - start);
+    int64_t part = until - at;
     // A block has both channels' audio throughout, or of one nothing.
-    if (at < lefts) part = least(part, lefts - at);
-    if (at < rights) part = least(part, rights - at);
+    if (at < lefts) part = least(part, least(lefts - at, left.run_from(at)));
+    if (at < rights) part = least(part, least(rights - at, right.run_from(at)));
     if (at >= lefts || at >= rights) part = least(part, sizeof kNothing.bytes);
-    const uint8_t* l = at < lefts ? left + start : kNothing.bytes;
-    const uint8_t* r = at < rights ? right + start : kNothing.bytes;
+    const uint8_t* l = at < lefts ? left.at(at) : kNothing.bytes;
+    const uint8_t* r = at < rights ? right.at(at) : kNothing.bytes;
     pair(swap ? r : l, swap ? l : r, static_cast<size_t>(part), into + 2 * (at - from));
     at += part;
   }
@@ -189,11 +200,11 @@ size_t RecordingRing::copy(size_t frames, uint8_t* into, bool swap,
 }
 
 void RecordingRing::write_left(int64_t position, const uint8_t* bytes, int64_t count) const {
-  write_channel(*this, left, header + kLeftPublished, position, bytes, count);
+  write_channel(*this, left, position, bytes, count);
 }
 
 void RecordingRing::write_right(int64_t position, const uint8_t* bytes, int64_t count) const {
-  write_channel(*this, right, header + kRightPublished, position, bytes, count);
+  write_channel(*this, right, position, bytes, count);
 }
 
 }  // namespace parley

@@ -29,12 +29,26 @@ struct SessionRings {
   void write_voice_edge(bool is_start, int32_t position, uint32_t count) const;
 };
 
+/** A channel of a recording: RecordingChannel of recording-channel.ts. */
+struct RecordingChannel {
+  int32_t* published = nullptr;
+  /** Position from which on the second half is used; 0: not yet. */
+  int32_t* doubled = nullptr;
+  uint8_t* first = nullptr;
+  uint8_t* second = nullptr;
+  int64_t half = 0;
+
+  void make_room(int64_t read, int64_t until) const;
+  uint8_t* at(int64_t position) const;
+  /** Samples from `position` on that follow each other in memory. */
+  int64_t run_from(int64_t position) const;
+};
+
 /** The two mu-law channels of a recording. */
 struct RecordingRing {
   int32_t* header = nullptr;
-  uint8_t* left = nullptr;
-  uint8_t* right = nullptr;
-  int64_t capacity = 0;
+  RecordingChannel left;
+  RecordingChannel right;
 
   bool attach(void* memory, size_t bytes);
   /** Writes `count` mu-law bytes at `position`. Missing audio before it becomes silence; audio already written stays. */

@@ -1,6 +1,6 @@
 // What a call takes in its media thread, as JSON. Runs with --expose-gc, in a process of its own: the garbage of other tests would be counted.
 import { NARROWBAND, systemRandom } from '@parley/kernel'
-import { allocateRecordingRing, RecordingRing } from '../recorder/recording-ring.ts'
+import { allocateRecordingRing, RecordingRing, RecordingRingReader } from '../recorder/recording-ring.ts'
 import type { MediaParameters, SrtpKey } from '../session/media-session.ts'
 import { MediaSessionCore } from '../session/media-session-core.ts'
 import { SessionRings } from '../session/session-rings.ts'
@@ -10,6 +10,8 @@ import { nativeTransforms } from './native-srtp.ts'
 
 const CALLS = 300
 const KILOBYTE = 1024
+/** How often a recording's writer takes what there is. */
+const FLUSH_MS = 500
 const addon = loadNativeAddon()
 if (typeof addon === 'string') throw new Error(addon)
 const native = addon
@@ -32,6 +34,7 @@ function parameters(send: SrtpKey, receive: SrtpKey, port: number): MediaParamet
 class Calls {
   readonly rings: SessionRings[] = []
   readonly recordings: SharedArrayBuffer[] = []
+  readonly #readers: RecordingRingReader[] = []
   readonly cores: MediaSessionCore[] = []
   readonly #path = new NativeMediaPath(native)
   readonly #packet = new Uint8Array(1536)
@@ -49,6 +52,8 @@ class Calls {
         core.advance(at)
         core.tickRtcp(at, this.#packet)
         rings.readHeard(this.#audio)
+        const reader = this.#readers.at(i - 2)!
+        if (at % FLUSH_MS === 0) reader.release(reader.available(false))
       }
     }
   }
@@ -68,6 +73,7 @@ class Calls {
     const number = this.cores.push(core)
     this.rings.push(rings)
     this.recordings.push(recording)
+    this.#readers.push(new RecordingRingReader(recording))
     this.#path.add(core, 2 * number, 2 * number + 1)
     core.detectVoice({})
     core.apply(0, of)

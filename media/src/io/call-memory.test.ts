@@ -9,7 +9,7 @@ const missing = typeof addon === 'string'
 const note = missing ? ` (skipped: ${addon})` : ''
 
 it.skipIf(missing)(
-  `a recorded call with SRTP takes at most 95 kB in its media thread, garbage not counted${note}`,
+  `a recorded call with SRTP takes at most 80 kB in its media thread, garbage not counted${note}`,
   () => {
     const program = join(import.meta.dirname, 'call-memory.fixture.ts')
     const printed = execFileSync(process.execPath, ['--expose-gc', program], { encoding: 'utf8' })
@@ -18,6 +18,6 @@ it.skipIf(missing)(
     expect(objects, printed).toBeLessThanOrEqual(24)
     expect(buffers, printed).toBeLessThanOrEqual(8)
     expect(rings, printed).toBeLessThanOrEqual(24)
-    expect(objects + buffers + pages + rings + recordings, printed).toBeLessThanOrEqual(95)
+    expect(objects + buffers + pages + rings + recordings, printed).toBeLessThanOrEqual(80)
   },
 )

@@ -113,6 +113,37 @@ describe('recording ring', () => {
     expect(all).toEqual([...new Array(1024).fill(9), ...new Array(576).fill(0xff), ...new Array(160).fill(8)])
   })
 
+  it('a channel that the writer reads in time stays in its first half, and a late writer loses nothing of two seconds', () => {
+    const buffer = allocateRecordingRing()
+    const halves = new Uint8Array(buffer, buffer.byteLength - 16_384)
+    const ring = new RecordingRing(buffer)
+    const reader = new RecordingRingReader(buffer)
+    const [got, expected]: [number[], number[]] = [[], []]
+    const say = (seconds: number) => {
+      for (let until = expected.length + 8000 * seconds; expected.length < until; ) {
+        const position = expected.length
+        const frame = Uint8Array.from({ length: 160 }, (_, i) => (position + i) % 251)
+        ring.writeLeftBytes(position, frame, 0, 160)
+        ring.writeRightBytes(position, frame, 0, 160)
+        expected.push(...frame)
+      }
+    }
+    for (let i = 0; i < 6; i++) {
+      say(0.54)
+      got.push(...drain(reader, false))
+    }
+    expect(halves.some(byte => byte !== 0)).toBe(false)
+    say(2.04)
+    expect(halves.some(byte => byte !== 0)).toBe(true)
+    got.push(...drain(reader, false))
+    say(1.3)
+    got.push(...drain(reader, false))
+    const { left, right } = sidesOf(got)
+    expect(left).toEqual(expected)
+    expect(right).toEqual(expected)
+    expect(ring.overrunSamples).toBe(0)
+  })
+
   it('a recording ends at the given position, padded or cut, and ignores later writes', () => {
     const buffer = allocateRecordingRing()
     const ring = new RecordingRing(buffer)

@@ -2,6 +2,18 @@ import { type AudioFormat, NARROWBAND, type SampleRateHz, type Samples } from '@
 import { encodePcmu } from '../codec/g711.ts'
 import { MediaError } from '../errors.ts'
 import { allocateCallMemory } from '../page/call-memory.ts'
+import {
+  CAPACITY,
+  END,
+  HEADER_BYTES,
+  HEADER_WORDS,
+  LEFT_PUBLISHED,
+  OVERRUN,
+  READ,
+  RecordingChannel,
+  RIGHT_PUBLISHED,
+  SAMPLE_RATE,
+} from './recording-channel.ts'
 
 /** Least time that a channel holds: enough for a disk that stalls for three flushes of the writer. */
 const HELD_SECONDS = 2
@@ -9,16 +21,6 @@ const SILENCE = 0xff
 /** A channel that is further behind the other than this counts as silent. */
 const MAX_LAG_SECONDS = 1
 
-/** Int32 words of the header. Positions are samples since the session's open: 2^31 of them are 74 hours. */
-const CAPACITY = 0
-const LEFT_PUBLISHED = 1
-const RIGHT_PUBLISHED = 2
-const READ = 3
-const END = 4
-const OVERRUN = 5
-const SAMPLE_RATE = 6
-const HEADER_WORDS = 8
-const HEADER_BYTES = HEADER_WORDS * 4
 const NO_END = -1
 /** Memory of one thread for a block of each channel. */
 const BLOCKS: [Uint8Array, Uint8Array] = [new Uint8Array(0), new Uint8Array(0)]
@@ -49,34 +51,32 @@ export function allocateRecordingRing(
 export class RecordingRing {
   readonly memory: SharedArrayBuffer
   readonly #header: Int32Array
-  readonly #left: Uint8Array
-  readonly #right: Uint8Array
-  readonly #capacity: number
+  readonly #left: RecordingChannel
+  readonly #right: RecordingChannel
 
   constructor(buffer: SharedArrayBuffer) {
     this.memory = buffer
     this.#header = new Int32Array(buffer, 0, HEADER_WORDS)
-    this.#capacity = this.#header[CAPACITY]!
-    this.#left = new Uint8Array(buffer, HEADER_BYTES, this.#capacity)
-    this.#right = new Uint8Array(buffer, HEADER_BYTES + this.#capacity, this.#capacity)
+    this.#left = new RecordingChannel(buffer, LEFT_PUBLISHED)
+    this.#right = new RecordingChannel(buffer, RIGHT_PUBLISHED)
   }
 
   /** Writes `count` samples at `position`. Missing audio before it becomes silence; audio already written stays. */
   writeLeft(position: Samples, samples: Int16Array, offset: number, count: Samples): void {
-    this.#write(this.#left, LEFT_PUBLISHED, position, samples, offset, Math.min(count, samples.length - offset))
+    this.#write(this.#left, position, samples, offset, Math.min(count, samples.length - offset))
   }
 
   writeRight(position: Samples, samples: Int16Array, offset: number, count: Samples): void {
-    this.#write(this.#right, RIGHT_PUBLISHED, position, samples, offset, Math.min(count, samples.length - offset))
+    this.#write(this.#right, position, samples, offset, Math.min(count, samples.length - offset))
   }
 
   /** `writeLeft` for mu-law bytes. */
   writeLeftBytes(position: Samples, bytes: Uint8Array, offset: number, count: Samples): void {
-    this.#write(this.#left, LEFT_PUBLISHED, position, bytes, offset, Math.min(count, bytes.length - offset))
+    this.#write(this.#left, position, bytes, offset, Math.min(count, bytes.length - offset))
   }
 
   writeRightBytes(position: Samples, bytes: Uint8Array, offset: number, count: Samples): void {
-    this.#write(this.#right, RIGHT_PUBLISHED, position, bytes, offset, Math.min(count, bytes.length - offset))
+    this.#write(this.#right, position, bytes, offset, Math.min(count, bytes.length - offset))
   }
 
   /** The recording ends at `position` on both channels; later writes do nothing. Idempotent: the first call counts. */
@@ -90,8 +90,7 @@ export class RecordingRing {
   }
 
   #write(
-    channel: Uint8Array,
-    published: number,
+    channel: RecordingChannel,
     position: Samples,
     source: Int16Array | Uint8Array,
     offset: number,
@@ -101,44 +100,31 @@ export class RecordingRing {
     // The writer thread may have passed this position, because it takes a lagging channel for silent: that cannot be
     // recorded any more.
     const read = Atomics.load(this.#header, READ)
-    const from = Math.max(Atomics.load(this.#header, published), read)
+    const from = Math.max(channel.published, read)
     const end = position + count
     if (end <= from) return
-    const room = read + this.#capacity
+    const room = read + channel.capacity
     if (end > room) Atomics.add(this.#header, OVERRUN, end - Math.max(position, from, room))
-    const silentUntil = Math.min(position, room)
-    if (silentUntil > from) this.#fillSilence(channel, from, silentUntil)
-    const audioFrom = Math.max(position, from)
-    const audioUntil = Math.min(end, room)
-    if (audioUntil > audioFrom)
-      this.#place(channel, audioFrom, source, offset + audioFrom - position, audioUntil - audioFrom)
-    Atomics.store(this.#header, published, Math.max(from, Math.min(end, room)))
+    const until = Math.min(end, room)
+    channel.makeRoom(read, until)
+    for (let at = from; at < Math.min(position, room); ) {
+      const start = channel.offsetOf(at)
+      const part = Math.min(position - at, room - at, channel.runFrom(at))
+      channel.halfOf(at).fill(SILENCE, start, start + part)
+      at += part
+    }
+    for (let at = Math.max(position, from); at < until; ) {
+      const part = Math.min(until - at, channel.runFrom(at))
+      copy(channel.halfOf(at), channel.offsetOf(at), source, offset + at - position, part)
+      at += part
+    }
+    channel.published = Math.max(from, until)
   }
+}
 
-  #place(
-    channel: Uint8Array,
-    position: Samples,
-    source: Int16Array | Uint8Array,
-    offset: number,
-    count: Samples,
-  ): void {
-    const start = position & (this.#capacity - 1)
-    const first = Math.min(count, this.#capacity - start)
-    this.#copy(channel, start, source, offset, first)
-    this.#copy(channel, 0, source, offset + first, count - first)
-  }
-
-  #copy(channel: Uint8Array, start: number, source: Int16Array | Uint8Array, offset: number, count: number): void {
-    if (source instanceof Int16Array) encodePcmu(source, offset, count, channel, start)
-    else for (let i = 0; i < count; i++) channel[start + i] = source[offset + i]!
-  }
-
-  #fillSilence(channel: Uint8Array, from: Samples, until: Samples): void {
-    const start = from & (this.#capacity - 1)
-    const first = Math.min(until - from, this.#capacity - start)
-    channel.fill(SILENCE, start, start + first)
-    channel.fill(SILENCE, 0, until - from - first)
-  }
+function copy(half: Uint8Array, start: number, source: Int16Array | Uint8Array, offset: number, count: number): void {
+  if (source instanceof Int16Array) encodePcmu(source, offset, count, half, start)
+  else for (let i = 0; i < count; i++) half[start + i] = source[offset + i]!
 }
 
 /** As `RecordingRingReader.copy`, of the ring that is all of `words`. */
@@ -147,17 +133,15 @@ export type RecordingCopy = (words: Int32Array, frames: Samples, dst: Uint8Array
 /** The writer thread's side of a recording. Both channels advance together. */
 export class RecordingRingReader {
   readonly #header: Int32Array
-  readonly #left: Uint8Array
-  readonly #right: Uint8Array
-  readonly #capacity: number
+  readonly #left: RecordingChannel
+  readonly #right: RecordingChannel
   readonly #native: { readonly words: Int32Array; readonly copy: RecordingCopy } | null
 
   /** `copy`: native code that does what `copy` does; default: none. */
   constructor(buffer: SharedArrayBuffer, copy: RecordingCopy | null = null) {
     this.#header = new Int32Array(buffer, 0, HEADER_WORDS)
-    this.#capacity = this.#header[CAPACITY]!
-    this.#left = new Uint8Array(buffer, HEADER_BYTES, this.#capacity)
-    this.#right = new Uint8Array(buffer, HEADER_BYTES + this.#capacity, this.#capacity)
+    this.#left = new RecordingChannel(buffer, LEFT_PUBLISHED)
+    this.#right = new RecordingChannel(buffer, RIGHT_PUBLISHED)
     this.#native = copy === null ? null : { words: new Int32Array(buffer), copy }
   }
 
@@ -179,8 +163,8 @@ export class RecordingRingReader {
    * `finishing`.
    */
   available(finishing: boolean): Samples {
-    const left = Atomics.load(this.#header, LEFT_PUBLISHED)
-    const right = Atomics.load(this.#header, RIGHT_PUBLISHED)
+    const left = this.#left.published
+    const right = this.#right.published
     const end = Atomics.load(this.#header, END)
     if (finishing || end !== NO_END) return Math.max(0, (end === NO_END ? Math.max(left, right) : end) - this.position)
     const until = Math.max(Math.min(left, right), Math.max(left, right) - MAX_LAG_SECONDS * this.sampleRateHz)
@@ -194,8 +178,8 @@ export class RecordingRingReader {
   copy(dst: Uint8Array, frames: Samples, swap: boolean): Samples {
     if (this.#native !== null) return this.#native.copy(this.#native.words, frames, dst, swap)
     const n = Math.min(frames, dst.length >> 1)
-    const first = swap ? this.#read(this.#right, RIGHT_PUBLISHED, 0, n) : this.#read(this.#left, LEFT_PUBLISHED, 0, n)
-    const second = swap ? this.#read(this.#left, LEFT_PUBLISHED, 1, n) : this.#read(this.#right, RIGHT_PUBLISHED, 1, n)
+    const first = this.#read(swap ? this.#right : this.#left, 0, n)
+    const second = this.#read(swap ? this.#left : this.#right, 1, n)
     for (let i = 0; i < n; i++) {
       dst[2 * i] = first[i]!
       dst[2 * i + 1] = second[i]!
@@ -209,18 +193,20 @@ export class RecordingRingReader {
   }
 
   /** A channel's next frames as one block, silence where it has none; the memory is used again by the next call. */
-  #read(channel: Uint8Array, published: number, at: 0 | 1, frames: Samples): Uint8Array {
-    let block = BLOCKS[at]
+  #read(channel: RecordingChannel, of: 0 | 1, frames: Samples): Uint8Array {
+    let block = BLOCKS[of]
     if (block.length < frames) {
       block = new Uint8Array(frames)
-      BLOCKS[at] = block
+      BLOCKS[of] = block
     }
     const { position } = this
-    const there = Math.max(0, Math.min(frames, Atomics.load(this.#header, published) - position))
-    const start = position & (this.#capacity - 1)
-    const first = Math.min(there, this.#capacity - start)
-    block.set(channel.subarray(start, start + first))
-    block.set(channel.subarray(0, there - first), first)
+    const there = Math.max(0, Math.min(frames, channel.published - position))
+    for (let at = 0; at < there; ) {
+      const start = channel.offsetOf(position + at)
+      const part = Math.min(there - at, channel.runFrom(position + at))
+      block.set(channel.halfOf(position + at).subarray(start, start + part), at)
+      at += part
+    }
     return block.fill(SILENCE, there, frames)
   }
 }

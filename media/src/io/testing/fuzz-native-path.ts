@@ -12,7 +12,7 @@ const FURTHER_NUMBERS = 32 + 18
 const SLOT_MS = 1020
 /** Words at the beginning of a call's rings and of its recording, of which all but the edges of voice are positions. */
 const RING_WORDS = 16
-const RECORDING_WORDS = 8
+const RECORDING_WORDS = 9
 
 /** Fills the numbers of a page, more often regular than chance would have it. */
 function disturb(page: CallPage, words: Float64Array, random: Random, round: number): void {

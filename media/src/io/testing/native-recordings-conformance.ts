@@ -4,7 +4,7 @@ import { allocateRecordingRing, RecordingRing, RecordingRingReader } from '../..
 import type { NativeAddon } from '../native-packet-io.ts'
 
 const CAPACITY = 1024
-const HEADER_WORDS = 8
+const HEADER_WORDS = 9
 /** Longest block that is asked for, in frames: longer than the ring. */
 const MOST_FRAMES = 1500
 

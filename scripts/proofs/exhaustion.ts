@@ -39,8 +39,8 @@ interface ExhaustionOptions {
 /**
  * A few addresses try to use up what all peers share, during a live call: 48,000 datagrams a second from one address, then as
  * many unfinished TLS handshakes and as many silent connections as addresses may hold. Another peer's OPTIONS are all answered
- * within a second on a machine that is not busy, over UDP and over new TLS connections. Attackers that take more places than there are
- * lose some. The live call is unharmed. `count`: seconds of each attack.
+ * within a second on a machine that is not busy, over UDP and over new TLS connections. Attackers that want more places than there are
+ * are refused, and lose some to the peer. The live call is unharmed. `count`: seconds of each attack.
  */
 export async function proveExhaustion(
   options: ProofOptions,
@@ -128,9 +128,10 @@ async function holdPlaces(
     const held = await attack.result
     const after = endpoint.transportStats()
     const evicted = after.evicted - before.evicted
-    // More connections than there are places must take places from each other, else the attack was none.
-    const areEvicted = addresses * perAddress <= places || evicted > 0
-    const ok = isAnswered(asked) && areEvicted
+    const refused = after.refused - before.refused
+    // Of more connections than there are places, some are refused, and the peer takes the places of others: else the attack was none.
+    const isFull = addresses * perAddress <= places || (evicted > 0 && refused > 0)
+    const ok = isAnswered(asked) && isFull
     return {
       ok,
       figures: {
@@ -140,7 +141,7 @@ async function holdPlaces(
         handshakes,
         opened: held.opened,
         evicted,
-        refused: after.refused - before.refused,
+        refused,
         options: asked,
       },
     }

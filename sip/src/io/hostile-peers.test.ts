@@ -57,6 +57,9 @@ describe('slow senders', () => {
   })
 })
 
+/** An address that takes places; the peers that must not be kept out come from 127.0.0.1. */
+const OTHER = '127.0.0.2'
+
 describe('many connections', () => {
   it('connections beyond the limits are closed before a byte is read, and accepted ones are not affected', async () => {
     const server = await bench.endpoint({ limits: { maxPerPeer: 3 } })
@@ -88,11 +91,11 @@ describe('many connections', () => {
     await server.until('message')
   })
 
-  it('the oldest unfinished handshake makes room for a new connection when every place is taken', async () => {
+  it('the oldest unfinished handshake makes room for a connection from another address when every place is taken', async () => {
     const server = await bench.endpoint({ limits: { maxHandshakes: 4, knownShare: 0.5 } })
-    const oldest = await bench.rawClient(server.target('tls').port)
+    const oldest = await bench.rawClient(server.target('tls').port, OTHER)
     await server.untilStats({ handshakes: 1 })
-    await bench.rawClient(server.target('tls').port)
+    await bench.rawClient(server.target('tls').port, OTHER)
     await server.untilStats({ handshakes: 2 })
     const client = await bench.endpoint()
     client.send(server.target('tls'), options('one'))
@@ -102,14 +105,14 @@ describe('many connections', () => {
     expect(server.all('flow-closed')).toEqual([])
   })
 
-  it('a connection without an answer makes room when every place is taken, and answered ones stay', async () => {
+  it('a connection without an answer makes room for another address when every place is taken, and answered ones stay', async () => {
     const server = await bench.endpoint({ limits: { maxAccepted: 2, knownShare: 0 } })
     const client = await bench.endpoint()
     client.send(server.target('tls'), options('one'))
     const [first] = await server.until('message')
     server.send(first!.flow, options('answer'))
     await client.until('message')
-    const silent = await bench.rawClient(server.target('tcp').port)
+    const silent = await bench.rawClient(server.target('tcp').port, OTHER)
     await server.untilStats({ established: 2 })
     const late = await bench.rawClient(server.target('tcp').port)
     await silent.closed

@@ -140,8 +140,8 @@ export class TransportFixture {
   }
 
   /** A bare TCP client that keeps what it reads. */
-  async rawClient(port: number): Promise<TcpPeer> {
-    const socket = connect(port, '127.0.0.1')
+  async rawClient(port: number, from = '127.0.0.1'): Promise<TcpPeer> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from })
     const peer = new TcpPeer(socket)
     this.#closers.push(() => socket.destroy())
     await once(socket, 'connect')

@@ -75,17 +75,31 @@ describe('a newcomer when every place is taken', () => {
       slot!.handshakeDone()
       slot!.answered()
     }
-    // 192 places are for unknown addresses: 64 handshakes made room among themselves.
-    expect(gate.evicted.slice(0, 5)).toEqual(['stalled 0', 'stalled 1', 'stalled 2', 'stalled 3', 'stalled 4'])
-    expect(gate.evicted.filter(label => label.startsWith('caller'))).toEqual([])
-    expect(gate.admission).toMatchObject({ accepted: 191 + 50, refused: 0 })
+    // 192 places are for unknown addresses: the last 64 were refused. One place is enough for callers who come one after another.
+    expect(gate.evicted).toEqual(['stalled 0'])
+    expect(gate.admission).toMatchObject({ accepted: 191 + 50, refused: 64 })
   })
 
   it('the handshake of a caller outlives those of addresses that hold more', () => {
     const gate = new Gate({ maxHandshakes: 5 })
     gate.admit('198.51.100.1', true, 'caller')
-    for (let i = 0; i < 20; i++) gate.admit('203.0.113.1', true, `stalled ${i}`)
-    expect(gate.evicted).toEqual(Array.from({ length: 16 }, (_, i) => `stalled ${i}`))
+    for (let i = 0; i < 20; i++) gate.admit(`203.0.113.${1 + (i % 2)}`, true, `stalled ${i}`)
+    gate.admit('198.51.100.2', true, 'next caller')
+    expect(gate.evicted).toEqual(['stalled 0'])
+  })
+
+  it('addresses that hold all places and ask again are refused and do not displace each other', () => {
+    const gate = new Gate({ ...DEFAULT_STREAM_LIMITS, knownShare: 0.25 })
+    for (let i = 0; i < 10_000; i++) gate.admit(`203.0.113.${i % 5}`, true)
+    expect(gate.admission).toMatchObject({ handshakes: 192, evicted: 0, refused: 10_000 - 192 })
+  })
+
+  it('a site with fewer handshakes takes the places of one with more until they are equal', () => {
+    const gate = new Gate({ maxHandshakes: 6 })
+    for (let i = 0; i < 6; i++) gate.admit('203.0.113.1', true, `stalled ${i}`)
+    const others = Array.from({ length: 6 }, () => gate.admit('198.51.100.1', true, 'other'))
+    expect(others.map(slot => slot !== undefined)).toEqual([true, true, true, false, false, false])
+    expect(gate.evicted).toEqual(['stalled 0', 'stalled 1', 'stalled 2'])
   })
 
   it('among equal sites the oldest handshake makes room, and one IPv6 /48 is one site', () => {
@@ -105,8 +119,8 @@ describe('a newcomer when every place is taken', () => {
     caller.answered()
     for (let i = 0; i < 100; i++) gate.admit(`203.0.113.${i % 10}`, false, `silent ${i}`)
     expect(gate.admit('198.51.100.2', false, 'next caller')).toBeDefined()
-    expect(gate.evicted).toEqual(['silent 0', 'silent 1'])
-    expect(gate.admission).toMatchObject({ accepted: 100, refused: 0, evicted: 2 })
+    expect(gate.evicted).toEqual(['silent 0'])
+    expect(gate.admission).toMatchObject({ accepted: 100, refused: 1, evicted: 1 })
   })
 
   it('an evicted connection that reports its end frees no second place', () => {

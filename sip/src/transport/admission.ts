@@ -42,7 +42,9 @@ interface Counts {
 /**
  * Limits accepted connections and unfinished TLS handshakes: in total, per peer and per site. Known addresses have a
  * reserve. When the other places are taken, the oldest connection without an answer (of handshakes: the oldest unfinished
- * one) of the site that holds the most makes room, so that a few addresses cannot keep everybody else out.
+ * one) of the site that holds the most makes room, so that a few addresses cannot keep everybody else out. A site that holds
+ * as many as any other is refused instead, which costs little: a place that it took from its like would be asked for again, and
+ * few addresses would keep the process busy with handshakes that come to nothing.
  */
 export class Admission {
   readonly #limits: AdmissionLimits
@@ -86,8 +88,8 @@ export class Admission {
     const hasRoom =
       this.#isWithin(this.#byNetwork.get(peer), handshake, 'peer') &&
       (peer === site || this.#isWithin(this.#byNetwork.get(site), handshake, 'site')) &&
-      (!handshake || this.#handshakes.makeRoom(isKnown)) &&
-      this.#connections.makeRoom(isKnown)
+      (!handshake || this.#handshakes.makeRoom(isKnown, site)) &&
+      this.#connections.makeRoom(isKnown, site)
     if (!hasRoom) {
       this.#refused++
       return undefined
@@ -167,11 +169,15 @@ class Places {
     return this.#taken
   }
 
-  /** False: every place is taken, and no holder can make room. */
-  makeRoom(isKnown: boolean): boolean {
+  /** False: every place is taken, and no holder makes room for this site. */
+  makeRoom(isKnown: boolean, site: string): boolean {
+    // A place that a site has moves only to a site that then still has no more.
+    const least = isKnown ? 0 : (this.#evictable.get(site)?.size ?? 0)
     while (this.#taken >= this.#max || (!isKnown && this.#unknown >= this.#maxUnknown)) {
       const holder = this.#next()
       if (holder === undefined) return false
+      const most = this.#evictable.get(holder.site)!.size
+      if (least > 0 && most < least + 2) return false
       holder.makeWay()
     }
     return true

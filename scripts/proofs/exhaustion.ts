@@ -16,8 +16,8 @@ const SLOWER = 4
 const CALM_SECONDS = 0.5
 /** For the slowest of a calm machine. */
 const CALM_TIMEOUT_MS = 10_000
-/** Time in which an attack takes the places before the peer asks. */
-const SETTLE_MS = 1500
+/** Time in which an attack takes the places before the peer asks; its process may take long to start. */
+const SETTLED_WITHIN_MS = 60_000
 const HANDSHAKES_PER_ADDRESS = 64
 const CONNECTIONS_PER_ADDRESS = 1000
 /** Places for addresses that no trunk has. */
@@ -119,18 +119,18 @@ async function holdPlaces(
     perAddress,
     handshake,
     reopenMs: handshake ? 250 : 2000,
-    holdMs: SETTLE_MS + seconds * 1000 + 2 * timeoutMs,
   } satisfies PlaceHolder)
   try {
-    await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
-    const { accepted, handshakes } = endpoint.transportStats()
+    const wanted = Math.min(places, addresses * perAddress)
+    const { accepted, handshakes, isSettled } = await settled(harness, handshake, wanted)
     const asked = await probe(harness, { from, transport: 'tls', seconds, timeoutMs })
+    attack.stop()
     const held = await attack.result
     const after = endpoint.transportStats()
     const evicted = after.evicted - before.evicted
     const refused = after.refused - before.refused
     // Of more connections than there are places, some are refused, and the peer takes the places of others: else the attack was none.
-    const isFull = addresses * perAddress <= places || (evicted > 0 && refused > 0)
+    const isFull = isSettled && (addresses * perAddress <= places || (evicted > 0 && refused > 0))
     const ok = isAnswered(asked) && isFull
     return {
       ok,
@@ -147,6 +147,17 @@ async function holdPlaces(
     }
   } finally {
     await attack.end()
+  }
+}
+
+/** The engine's places once an attack holds `wanted` of them, or does not within {@link SETTLED_WITHIN_MS}. */
+async function settled(harness: AttackHarness, handshake: boolean, wanted: number) {
+  const until = performance.now() + SETTLED_WITHIN_MS
+  for (;;) {
+    const { accepted, handshakes } = harness.engine.endpoint.transportStats()
+    const isSettled = (handshake ? handshakes : accepted) >= wanted
+    if (isSettled || performance.now() > until) return { accepted, handshakes, isSettled }
+    await new Promise(resolve => setTimeout(resolve, 10))
   }
 }
 

@@ -21,6 +21,11 @@ export class Attack<Result> {
     this.#child.send(job)
   }
 
+  /** Ends an attack that lasts until then: its result follows. */
+  stop(): void {
+    this.#child.send('stop')
+  }
+
   /** Lets the attacker clean up and ends its process. */
   async end(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return

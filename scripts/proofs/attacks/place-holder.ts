@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { attack, pause } from './attacker.ts'
 
-/** Holds connections open from several addresses, and opens another one for each that is closed. */
+/** Holds connections open from several addresses until it is told to stop, and opens another one for each that is closed. */
 export interface PlaceHolder {
   readonly port: number
   readonly from: readonly string[]
@@ -9,7 +9,6 @@ export interface PlaceHolder {
   readonly perAddress: number
   /** Whether each sends the beginning of a TLS handshake. */
   readonly handshake: boolean
-  readonly holdMs: number
   /** After a connection was closed, the next one is opened. */
   readonly reopenMs: number
 }
@@ -48,12 +47,12 @@ function hold(job: PlaceHolder, from: string): void {
 }
 
 async function holdPlaces(job: PlaceHolder): Promise<PlaceHolderResult> {
-  const began = performance.now()
+  const stopped = new Promise(resolve => process.once('message', resolve))
   for (let i = 0; i < job.perAddress * job.from.length; i++) {
     hold(job, job.from[i % job.from.length]!)
     if (i % BATCH === BATCH - 1) await pause(5)
   }
-  await pause(Math.max(0, job.holdMs - (performance.now() - began)))
+  await stopped
   ended = true
   const result = { opened, closedByPeer }
   for (const socket of sockets) socket.destroy()

@@ -1,5 +1,5 @@
 import { FakeAzureVoice } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll, expect, it } from 'vitest'
 import { HttpVoice } from '../io/http-voice.ts'
 import { textToSpeechConformance } from '../text-to-speech/testing/conformance.ts'
@@ -16,7 +16,8 @@ const budgets = { firstAudioMs: 20_000 }
 afterAll(() => Promise.all([shared.close(), speech.close()]))
 
 await textToSpeechConformance(
-  () => new HttpVoice({ ...azureNeural, languages }, { apiKey: 'key', time: systemTime, baseUrl: shared.url, budgets }),
+  () =>
+    new HttpVoice({ ...azureNeural, languages }, { apiKey: 'key', time: runningTime, baseUrl: shared.url, budgets }),
   { maxShareAtDoubleSpeed: 0.9 },
 )
 

@@ -1,5 +1,6 @@
 import { FakeGoogleVoice } from '@parley/fakes'
-import { NARROWBAND, systemTime, WIDEBAND } from '@parley/kernel'
+import { NARROWBAND, WIDEBAND } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { encodePcmu } from '@parley/media'
 import { afterAll, describe, expect, it } from 'vitest'
 import { HttpVoice } from '../io/http-voice.ts'
@@ -19,7 +20,8 @@ const budgets = { firstAudioMs: 20_000 }
 afterAll(() => Promise.all([shared.close(), speech.close()]))
 
 await textToSpeechConformance(
-  () => new HttpVoice({ ...googleVoice, languages }, { apiKey: 'key', time: systemTime, baseUrl: shared.url, budgets }),
+  () =>
+    new HttpVoice({ ...googleVoice, languages }, { apiKey: 'key', time: runningTime, baseUrl: shared.url, budgets }),
   { maxShareAtDoubleSpeed: 0.9 },
 )
 

@@ -1,12 +1,12 @@
 import { FakeAnthropic, FakeGemini, FakeOpenAiChat } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AnthropicMessages } from '../anthropic/io/anthropic-messages.ts'
 import { GeminiContent } from '../gemini/io/gemini-content.ts'
 import type { LanguageModel } from '../language-model/language-model.ts'
 import { OpenAiChat } from '../openai/io/openai-chat.ts'
 
-const options = { apiKey: 'key', time: systemTime }
+const options = { apiKey: 'key', time: runningTime }
 
 const MODELS = {
   OpenAI: async () => {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { vendorCatalogue } from '../vendors.ts'
 import { reachHost } from './reach-host.ts'
@@ -22,14 +22,14 @@ async function host() {
   return { port: address.port, heard, connections: () => connections }
 }
 
-const VENDORS = vendorCatalogue({}, systemTime).stt.filter(({ vendor }) => vendor.settings !== null)
+const VENDORS = vendorCatalogue({}, runningTime).stt.filter(({ vendor }) => vendor.settings !== null)
 
 describe.each(VENDORS.map(({ vendor, models }) => ({ name: vendor.name, model: models[0]! })))(
   'a recogniser of $name',
   ({ name, model }) => {
     const opened = (baseUrl: string) => {
       const access = { [name]: { apiKey: 'k', baseUrl, models: [] } }
-      const entry = vendorCatalogue(access, systemTime).stt.find(one => one.vendor.name === name)!
+      const entry = vendorCatalogue(access, runningTime).stt.find(one => one.vendor.name === name)!
       const recogniser = entry.open!(model)
       onTestFinished(() => recogniser.close())
       return recogniser

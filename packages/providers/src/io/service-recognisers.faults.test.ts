@@ -12,7 +12,8 @@ import {
   FakeSoniox,
   FakeSpeechmatics,
 } from '@parley/fakes'
-import { NARROWBAND, systemTime, VirtualTime, WIDEBAND } from '@parley/kernel'
+import { NARROWBAND, VirtualTime, WIDEBAND } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { resample } from '@parley/media'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
@@ -84,7 +85,7 @@ async function openSession(
   options: Partial<ServiceRecogniserOptions> & { stream?: Partial<SpeechStreamOptions> } = {},
 ) {
   const fake = await service.fake({ apiKey: KEY, openRecogniser: amplitudeRecogniser, ...fakeOptions })
-  const recogniser = service.recogniser({ apiKey: KEY, baseUrl: fake.url, time: systemTime, ...options })
+  const recogniser = service.recogniser({ apiKey: KEY, baseUrl: fake.url, time: runningTime, ...options })
   onTestFinished(async () => {
     await recogniser.close()
     await fake.close()
@@ -298,7 +299,7 @@ it('an error of a recogniser never contains the key, even when the service repea
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const baseUrl = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const recogniser = NOVA.recogniser({ apiKey: KEY, baseUrl, time: systemTime })
+  const recogniser = NOVA.recogniser({ apiKey: KEY, baseUrl, time: runningTime })
   onTestFinished(async () => {
     await recogniser.close()
     server.close()
@@ -308,15 +309,15 @@ it('an error of a recogniser never contains the key, even when the service repea
 })
 
 it('a recogniser is not ready without a key, and refuses unusable keys and addresses', async () => {
-  const unkeyed = NOVA.recogniser({ apiKey: null, time: systemTime })
+  const unkeyed = NOVA.recogniser({ apiKey: null, time: runningTime })
   expect(await unkeyed.readiness()).toBe('no key')
-  expect(await NOVA.recogniser({ apiKey: KEY, time: systemTime }).readiness()).toBe(null)
+  expect(await NOVA.recogniser({ apiKey: KEY, time: runningTime }).readiness()).toBe(null)
   const misconfigured = expect.objectContaining({ code: 'recogniser_misconfigured' })
   for (const options of [
     { apiKey: 'two\r\nlines' },
     ...['https://api.deepgram.com', 'nowhere', 'wss://host/#part', 'wss://host/?a=b'].map(baseUrl => ({ baseUrl })),
   ])
-    expect(() => NOVA.recogniser({ apiKey: KEY, time: systemTime, ...options })).toThrow(misconfigured)
+    expect(() => NOVA.recogniser({ apiKey: KEY, time: runningTime, ...options })).toThrow(misconfigured)
 })
 
 describe('unintelligible speech', () => {

@@ -1,5 +1,5 @@
 import { STAND_INS } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll } from 'vitest'
 import { TonesVoice } from '../simulated/io/tones-voice.ts'
 import { speechToTextConformance } from '../speech-to-text/testing/conformance.ts'
@@ -35,7 +35,7 @@ afterAll(() => Promise.all([...standIns, voice, speech].map(one => one.close()))
 const access = Object.fromEntries(standIns.map(({ name, baseUrl }) => [name, { apiKey, baseUrl, models: [] }]))
 
 // Every model of the registry that its vendor's stand-in serves.
-for (const { vendor, models, open } of vendorCatalogue(access, systemTime).stt) {
+for (const { vendor, models, open } of vendorCatalogue(access, runningTime).stt) {
   const standIn = standIns.find(({ name }) => name === vendor.name)
   for (const model of models.filter(one => standIn !== undefined && one in standIn.services)) {
     await speechToTextConformance(() => ({

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
@@ -17,7 +17,7 @@ import { withoutSecret } from './service-secret.ts'
 const KEY = 'k3y-0123456789-secret-of-the-test'
 /** Messages whose truncation falls before, inside or after the key. */
 const MESSAGES = [`${KEY} is not known.`, ...[185, 195, 285].map(length => `${'x'.repeat(length)}${KEY}`)]
-const options = { apiKey: KEY, time: systemTime }
+const options = { apiKey: KEY, time: runningTime }
 
 /** A service that runs `behave` for each connection. */
 async function serving(behave: (socket: WebSocket) => void): Promise<string> {

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { systemTime, VirtualTime } from '@parley/kernel'
+import { VirtualTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { ServiceSocket, type SocketEnd, socketError } from './service-socket.ts'
@@ -31,7 +32,7 @@ const accepting = (server: Server, sockets: WebSocketServer) =>
     sockets.handleUpgrade(request, socket, head, one => sockets.emit('connection', one, request)),
   )
 
-function connect(url: string, time = systemTime as ConstructorParameters<typeof ServiceSocket>[0]['time']) {
+function connect(url: string, time = runningTime as ConstructorParameters<typeof ServiceSocket>[0]['time']) {
   const texts: string[] = []
   const end = Promise.withResolvers<SocketEnd>()
   const opened = Promise.withResolvers<void>()

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { vendorCatalogue } from '../vendors.ts'
 
@@ -25,7 +25,7 @@ async function openServer() {
 it('a local voice is asked without a key, with the model and the voice of its setting', async () => {
   const { requests, baseUrl } = await openServer()
   const access = { apiKey: '', baseUrl, models: ['kokoro'], languages: ['en'], voice: 'af_heart' }
-  const entry = vendorCatalogue({ local_tts: access }, systemTime).tts.find(
+  const entry = vendorCatalogue({ local_tts: access }, runningTime).tts.find(
     ({ vendor }) => vendor.name === 'local_tts',
   )!
   expect([entry.models, entry.voices.map(({ id }) => id)]).toEqual([['kokoro'], ['af_heart']])
@@ -44,10 +44,10 @@ it('a local voice is asked without a key, with the model and the voice of its se
 
 it('local services are listed only when a server is named, and before all others', () => {
   const named = { apiKey: '', baseUrl: 'http://127.0.0.1:9/v1', models: ['small.en'] }
-  const without = vendorCatalogue({}, systemTime)
+  const without = vendorCatalogue({}, runningTime)
   const local = [...without.stt, ...without.tts].filter(({ vendor }) => vendor.name.startsWith('local_'))
   expect(local.flatMap(({ models }) => models)).toEqual([])
-  const [first] = vendorCatalogue({ local_stt: named }, systemTime).stt
+  const [first] = vendorCatalogue({ local_stt: named }, runningTime).stt
   const recogniser = first!.open!('small.en')
   expect([recogniser.id, recogniser.languages]).toEqual(['local_stt/small.en', ['en']])
 })

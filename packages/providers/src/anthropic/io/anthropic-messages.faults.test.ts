@@ -1,5 +1,6 @@
 import { FakeAnthropic, type FakeMessagesStyle, type FakeModelOptions, type FakeModelStep } from '@parley/fakes'
-import { systemTime, type Time, VirtualTime } from '@parley/kernel'
+import { type Time, VirtualTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { GenerationEvent, GenerationRequest } from '../../language-model/language-model.ts'
 import { retryAfterMs } from '../../model-service/model-failure.ts'
@@ -15,7 +16,7 @@ async function service(options: FakeModelOptions<FakeMessagesStyle> = {}): Promi
   return fake
 }
 
-function modelOf(fake: FakeAnthropic, rest: Partial<AnthropicMessagesOptions> = {}, time: Time = systemTime) {
+function modelOf(fake: FakeAnthropic, rest: Partial<AnthropicMessagesOptions> = {}, time: Time = runningTime) {
   const options = { baseUrl: fake.origin, apiKey: KEY, model: 'claude-haiku-4-5', time, ...rest }
   const model = new AnthropicMessages(options)
   onTestFinished(() => model.close())

@@ -1,5 +1,5 @@
 import { FakeAnthropic, type FakeMessagesStyle, type FakeModelStep } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll, expect, it } from 'vitest'
 import {
   languageModelConformance,
@@ -41,7 +41,7 @@ function underTest(fake: FakeAnthropic): ModelUnderTest {
       baseUrl: fake.origin,
       apiKey: 'sk-ant-test',
       model: 'claude-haiku-4-5',
-      time: systemTime,
+      time: runningTime,
     }),
     script: steps => fake.script(...steps.map(inWordsOfVendor)),
     abandoned: () => fake.abandoned - before,

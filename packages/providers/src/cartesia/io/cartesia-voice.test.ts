@@ -1,5 +1,5 @@
 import { FakeCartesia } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { textToSpeechConformance } from '../../text-to-speech/testing/conformance.ts'
 import { TonesSpeech } from '../../text-to-speech/testing/tones-speech.ts'
@@ -15,7 +15,7 @@ const budgets = { firstAudioMs: 20_000 }
 afterAll(() => Promise.all([shared.close(), speech.close()]))
 
 await textToSpeechConformance(
-  () => new CartesiaVoice({ apiKey: 'key', time: systemTime, baseUrl: shared.url, languages, budgets }),
+  () => new CartesiaVoice({ apiKey: 'key', time: runningTime, baseUrl: shared.url, languages, budgets }),
   // "fast" is 1.3 in the fake.
   { maxShareAtDoubleSpeed: 0.95 },
 )
@@ -35,7 +35,7 @@ voiceServiceConformance(
 
 it('an utterance beyond the concurrency limit of the account fails as busy, and the others complete', async () => {
   const fake = await FakeCartesia.open({ apiKey: 'key', speak: speech.speak, maxContexts: 2 })
-  const voice = new CartesiaVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url })
+  const voice = new CartesiaVoice({ apiKey: 'key', time: runningTime, baseUrl: fake.url })
   onTestFinished(async () => {
     await voice.close()
     await fake.close()

@@ -1,5 +1,6 @@
 import { FakeAura } from '@parley/fakes'
-import { systemTime, VirtualTime } from '@parley/kernel'
+import { VirtualTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { textToSpeechConformance } from '../../text-to-speech/testing/conformance.ts'
 import { TonesSpeech } from '../../text-to-speech/testing/tones-speech.ts'
@@ -15,7 +16,7 @@ const budgets = { firstAudioMs: 20_000 }
 afterAll(() => Promise.all([shared.close(), speech.close()]))
 
 await textToSpeechConformance(
-  () => new AuraVoice({ apiKey: 'key', time: systemTime, baseUrl: shared.url, voices, budgets }),
+  () => new AuraVoice({ apiKey: 'key', time: runningTime, baseUrl: shared.url, voices, budgets }),
   // Its fastest is 1.5.
   { maxShareAtDoubleSpeed: 0.95 },
 )
@@ -35,7 +36,7 @@ voiceServiceConformance(
 
 it('the Aura voice opens another socket before it uses up the flushes per minute of the service', async () => {
   const fake = await FakeAura.open({ apiKey: 'key', speak: speech.speak })
-  const voice = new AuraVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url, maxSockets: 1 })
+  const voice = new AuraVoice({ apiKey: 'key', time: runningTime, baseUrl: fake.url, maxSockets: 1 })
   onTestFinished(async () => {
     await voice.close()
     await fake.close()
@@ -79,7 +80,7 @@ describe('the sockets of the Aura voice', () => {
   }
 
   it('an idle socket closes when another voice name needs a socket and the limit is reached', async () => {
-    const { fake, voice, say } = await openVoice({ time: systemTime, maxSockets: 2 })
+    const { fake, voice, say } = await openVoice({ time: runningTime, maxSockets: 2 })
     const names = ['thalia', 'zeus', 'apollo', 'luna', 'thalia']
     expect(await Promise.all(names.map(name => say({ voice: name })))).toEqual(names.map(() => null))
     expect(voice.sockets).toBeLessThanOrEqual(2)

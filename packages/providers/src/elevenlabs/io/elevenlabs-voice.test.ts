@@ -1,5 +1,5 @@
 import { FakeElevenLabs } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { textToSpeechConformance } from '../../text-to-speech/testing/conformance.ts'
 import { TonesSpeech } from '../../text-to-speech/testing/tones-speech.ts'
@@ -15,7 +15,7 @@ const budgets = { firstAudioMs: 20_000 }
 afterAll(() => Promise.all([shared.close(), speech.close()]))
 
 await textToSpeechConformance(
-  () => new ElevenLabsVoice({ apiKey: 'key', time: systemTime, baseUrl: shared.url, languages, budgets }),
+  () => new ElevenLabsVoice({ apiKey: 'key', time: runningTime, baseUrl: shared.url, languages, budgets }),
   // Its fastest is 1.2.
   { maxShareAtDoubleSpeed: 0.97 },
 )
@@ -35,7 +35,7 @@ voiceServiceConformance(
 
 it('a socket never has more than five contexts open, however many were cancelled on it', async () => {
   const fake = await FakeElevenLabs.open({ apiKey: 'key', speak: speech.speak, pace: 200, pieceBytes: 321 })
-  const voice = new ElevenLabsVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url, maxSockets: 1 })
+  const voice = new ElevenLabsVoice({ apiKey: 'key', time: runningTime, baseUrl: fake.url, maxSockets: 1 })
   onTestFinished(async () => {
     await voice.close()
     await fake.close()

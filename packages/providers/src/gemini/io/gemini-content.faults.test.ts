@@ -1,5 +1,6 @@
 import { type FakeContentStyle, FakeGemini, type FakeModelOptions, type FakeModelStep } from '@parley/fakes'
-import { systemTime, type Time, VirtualTime } from '@parley/kernel'
+import { type Time, VirtualTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { GenerationEvent, GenerationRequest } from '../../language-model/language-model.ts'
 import { retryAfterMs } from '../../model-service/model-failure.ts'
@@ -15,7 +16,7 @@ async function service(options: FakeModelOptions<FakeContentStyle> = {}): Promis
   return fake
 }
 
-function modelOf(fake: FakeGemini, rest: Partial<GeminiContentOptions> = {}, time: Time = systemTime) {
+function modelOf(fake: FakeGemini, rest: Partial<GeminiContentOptions> = {}, time: Time = runningTime) {
   const model = new GeminiContent({ baseUrl: fake.baseUrl, apiKey: KEY, model: 'gemini-3.8-flash', time, ...rest })
   onTestFinished(() => model.close())
   return model

@@ -1,5 +1,5 @@
 import { type FakeContentStyle, FakeGemini, type FakeModelStep } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll } from 'vitest'
 import {
   languageModelConformance,
@@ -25,7 +25,7 @@ for (const [name, style] of Object.entries(STYLES)) {
 function underTest(fake: FakeGemini, model: string): ModelUnderTest {
   const before = fake.abandoned
   return {
-    model: new GeminiContent({ baseUrl: fake.baseUrl, apiKey: 'test-key', model, time: systemTime }),
+    model: new GeminiContent({ baseUrl: fake.baseUrl, apiKey: 'test-key', model, time: runningTime }),
     sendsParsedArguments: true,
     script: steps => fake.script(...steps.map(inWordsOfVendor)),
     abandoned: () => fake.abandoned - before,

@@ -1,7 +1,8 @@
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { type FakeModelOptions, FakeOpenAiChat } from '@parley/fakes'
-import { systemTime, type Time, VirtualTime } from '@parley/kernel'
+import { type Time, VirtualTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { GenerationEvent } from '../../language-model/language-model.ts'
 import { retryAfterMs } from '../../model-service/model-failure.ts'
@@ -17,7 +18,7 @@ async function service(options: FakeModelOptions = {}): Promise<FakeOpenAiChat> 
   return fake
 }
 
-function chatWith(baseUrl: string, time: Time = systemTime, rest: Partial<OpenAiChatOptions> = {}): OpenAiChat {
+function chatWith(baseUrl: string, time: Time = runningTime, rest: Partial<OpenAiChatOptions> = {}): OpenAiChat {
   const chat = new OpenAiChat({ baseUrl, apiKey: KEY, model: 'gpt-test', time, ...rest })
   onTestFinished(() => chat.close())
   return chat
@@ -280,7 +281,7 @@ describe('a model and its connections', () => {
     const fake = await service()
     const request = { ...REQUEST, maxOutputTokens: 9 }
     for (const identityProvider of ['openai', 'ollama']) {
-      const chat = chatWith(fake.baseUrl, systemTime, { identityProvider })
+      const chat = chatWith(fake.baseUrl, runningTime, { identityProvider })
       for await (const _event of chat.generate(request, never));
     }
     expect(fake.requests.map(({ body }) => [body?.max_completion_tokens, body?.max_tokens])).toEqual([
@@ -294,7 +295,7 @@ describe('a model and its connections', () => {
   })
 
   it('a model refuses a key that no header can carry, without repeating it', () => {
-    const make = () => chatWith('https://127.0.0.1/v1', systemTime, { apiKey: 'secret\r\nX: y' })
+    const make = () => chatWith('https://127.0.0.1/v1', runningTime, { apiKey: 'secret\r\nX: y' })
     expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining('secret') }))
   })
 })

@@ -1,5 +1,5 @@
 import { type FakeChatStyle, type FakeModelStep, FakeOpenAiChat } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll } from 'vitest'
 import {
   languageModelConformance,
@@ -30,7 +30,7 @@ for (const [name, style] of Object.entries(STYLES)) {
 function underTest(fake: FakeOpenAiChat): ModelUnderTest {
   const before = fake.abandoned
   return {
-    model: new OpenAiChat({ baseUrl: fake.baseUrl, apiKey: 'sk-test', model: 'gpt-test', time: systemTime }),
+    model: new OpenAiChat({ baseUrl: fake.baseUrl, apiKey: 'sk-test', model: 'gpt-test', time: runningTime }),
     script: steps => fake.script(...steps.map(inWordsOfVendor)),
     abandoned: () => fake.abandoned - before,
     close: async () => {},

@@ -1,5 +1,6 @@
 import { type FakeEmbeddingStyle, type FakeModelOptions, FakeOpenAiEmbeddings } from '@parley/fakes'
-import { systemTime, type Time, VirtualTime } from '@parley/kernel'
+import { type Time, VirtualTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { OpenAiEmbedder, type OpenAiEmbedderOptions } from './openai-embedder.ts'
 
@@ -15,7 +16,7 @@ async function service(options: FakeModelOptions<FakeEmbeddingStyle> = {}): Prom
 function embedderOf(
   fake: FakeOpenAiEmbeddings,
   rest: Partial<OpenAiEmbedderOptions> = {},
-  time: Time = systemTime,
+  time: Time = runningTime,
 ): OpenAiEmbedder {
   const embedder = new OpenAiEmbedder({ baseUrl: fake.baseUrl, apiKey: KEY, time, ...rest })
   onTestFinished(() => embedder.close())

@@ -1,5 +1,5 @@
 import { type FakeEmbeddingStyle, FakeOpenAiEmbeddings } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll } from 'vitest'
 import { type EmbedderUnderTest, textEmbedderConformance } from '../../embedding/testing/conformance.ts'
 import { OpenAiEmbedder } from './openai-embedder.ts'
@@ -19,7 +19,7 @@ for (const [name, style] of Object.entries(STYLES)) {
 function underTest(fake: FakeOpenAiEmbeddings): EmbedderUnderTest {
   const before = fake.abandoned
   return {
-    embedder: new OpenAiEmbedder({ baseUrl: fake.baseUrl, apiKey: 'sk-test', time: systemTime }),
+    embedder: new OpenAiEmbedder({ baseUrl: fake.baseUrl, apiKey: 'sk-test', time: runningTime }),
     script: step => fake.script(step.do === 'turn-away' ? { ...step, retryAfter: '0' } : step),
     requests: () => fake.requests.length,
     abandoned: () => fake.abandoned - before,

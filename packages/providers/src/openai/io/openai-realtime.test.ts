@@ -1,5 +1,5 @@
 import { type FakeModelStep, FakeRealtime } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll } from 'vitest'
 import { languageModelConformance, type ServiceStep } from '../../language-model/testing/conformance.ts'
 import { realtimeConformance } from '../../realtime/testing/conformance.ts'
@@ -17,7 +17,7 @@ function openFake(): Promise<FakeRealtime> {
 }
 
 function modelOf(fake: FakeRealtime): OpenAiRealtime {
-  return new OpenAiRealtime({ baseUrl: fake.baseUrl, apiKey: KEY, model: 'gpt-realtime', time: systemTime })
+  return new OpenAiRealtime({ baseUrl: fake.baseUrl, apiKey: KEY, model: 'gpt-realtime', time: runningTime })
 }
 
 realtimeConformance('of OpenAI', async () => {

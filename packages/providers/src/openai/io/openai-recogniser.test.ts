@@ -1,5 +1,6 @@
 import { FakeTranscriptionService, type ServiceFault } from '@parley/fakes'
-import { type Ms, msToSamples, NARROWBAND, systemTime, VirtualTime } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, VirtualTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { TonesVoice } from '../../simulated/io/tones-voice.ts'
 import type { SpeechEvent } from '../../speech-to-text/speech-to-text.ts'
@@ -24,7 +25,7 @@ await speechToTextConformance(() => ({
     model: 'whisper-1',
     provider: 'local_stt',
     apiKey: null,
-    time: systemTime,
+    time: runningTime,
   }),
   speak,
   languages: ['en', 'es'],

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { FakeSpeechService } from '@parley/fakes'
-import { systemTime, VirtualTime } from '@parley/kernel'
+import { VirtualTime } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { textToSpeechConformance } from '../../text-to-speech/testing/conformance.ts'
 import { TonesSpeech } from '../../text-to-speech/testing/tones-speech.ts'
@@ -17,7 +18,7 @@ const budgets = { firstAudioMs: 20_000 }
 afterAll(() => Promise.all([shared.close(), speech.close()]))
 
 await textToSpeechConformance(
-  () => new OpenAiVoice({ apiKey: 'key', time: systemTime, baseUrl: shared.url, languages, budgets }),
+  () => new OpenAiVoice({ apiKey: 'key', time: runningTime, baseUrl: shared.url, languages, budgets }),
   { maxShareAtDoubleSpeed: 0.9 },
 )
 

@@ -1,5 +1,6 @@
 import type { FakeVoiceOptions, ServiceFault } from '@parley/fakes'
-import { NARROWBAND, systemTime, VirtualTime, WIDEBAND } from '@parley/kernel'
+import { NARROWBAND, VirtualTime, WIDEBAND } from '@parley/kernel'
+import { runningTime } from '@parley/kernel/testing'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { TonesSpeech } from './tones-speech.ts'
 import { expectSame, type MakeVoice, Utterance, until, VoiceHarness, type VoiceUnderTest } from './voice-harness.ts'
@@ -18,7 +19,7 @@ export function voiceServiceConformance(tested: VoiceUnderTest, speech: TonesSpe
     voiceOptions: Partial<MakeVoice> = {},
   ): Promise<VoiceHarness> => {
     const fake = await tested.open({ apiKey: API_KEY, speak: speech.speak, ...fakeOptions })
-    const voice = tested.make({ url: fake.url, apiKey: API_KEY, time: systemTime, ...voiceOptions })
+    const voice = tested.make({ url: fake.url, apiKey: API_KEY, time: runningTime, ...voiceOptions })
     onTestFinished(async () => {
       await voice.close()
       await fake.close()

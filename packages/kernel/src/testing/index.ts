@@ -1,0 +1,1 @@
+export { runningTime } from './io/running-time.ts'

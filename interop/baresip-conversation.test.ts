@@ -69,7 +69,7 @@ async function openClinics(): Promise<void> {
 
 const uriOf = (name: (typeof CLINICS)[number]) => under.uri.replace(TOKEN, TOKEN + name)
 
-describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurrent: true, timeout: 150_000 }, () => {
+describe.skipIf(peer.missing)(`baresip calls the clinic${peer.note}`, { concurrent: true }, () => {
   beforeAll(openClinics, 60_000)
   afterAll(closeTestVoice)
   afterAll(() => recogniser.close())

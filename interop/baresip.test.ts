@@ -6,7 +6,7 @@ import { matchSpeech } from './speech-match.ts'
 const peer = requires(BARESIP_PROGRAMS)
 
 describe.skipIf(peer.missing)(`baresip calls baresip: the test peers themselves work${peer.note}`, () => {
-  it('a call over TLS and SRTP carries speech both ways and digits', { timeout: 60_000 }, async () => {
+  it('a call over TLS and SRTP carries speech both ways and digits', async () => {
     const callee = await startBaresipCallee({ callSeconds: 30 })
     const caller = await runBaresipCaller({ target: callee.uri, callSeconds: 5, actions: ['1:sndcode 12#'] })
     const answered = await callee.finished
@@ -20,9 +20,7 @@ describe.skipIf(peer.missing)(`baresip calls baresip: the test peers themselves 
     expect(matchSpeech(caller.microphoneWav, caller.heardWav!).score).toBeLessThan(0.5)
   })
 
-  it('a call to an address without a listener is not established, and leaves no process behind', {
-    timeout: 30_000,
-  }, async () => {
+  it('a call to an address without a listener is not established, and leaves no process behind', async () => {
     const caller = await runBaresipCaller({ target: 'sip:x@127.0.0.1:20998;transport=tls', answerSeconds: 5 })
     expect(caller.exitCode).toBe(1)
     expect(caller.events.map(event => event.type)).toContain('CALL_CLOSED')

@@ -35,7 +35,7 @@ describe.skipIf(peer.missing)(
       )
       insidePort = (await freePeerPorts()).tls - 1
       carrier = await startCarrier({ engineUri: under.uri, insideTarget: `127.0.0.1:${insidePort}`, atTestEnd })
-    }, 60_000)
+    })
     afterAll(closeTestVoice)
 
     function invitesAtTheEdge(call: Call): number {
@@ -47,9 +47,9 @@ describe.skipIf(peer.missing)(
       return readWav(readFileSync(report.end.media!.recording!.path)).channels
     }
 
-    it('a call from inside is audible both ways, and the BYE of the engine follows both Record-Routes', {
-      timeout: 60_000,
-    }, async ({ onTestFinished }) => {
+    it('a call from inside is audible both ways, and the BYE of the engine follows both Record-Routes', async ({
+      onTestFinished,
+    }) => {
       watch = (call, event) => {
         if (event.type === 'first-packet') setTimeout(() => call.leg.hangUp(), 6000)
       }
@@ -80,7 +80,7 @@ describe.skipIf(peer.missing)(
       expect(resemblance(greeting, sink.received()).score).toBeGreaterThan(SAME_SPEECH)
     })
 
-    it('a caller inside can hold by re-INVITE, resume and hang up', { timeout: 60_000 }, async () => {
+    it('a caller inside can hold by re-INVITE, resume and hang up', async () => {
       const seen: string[] = []
       watch = (_call, event) => void seen.push(event.type)
       const sipp = await runSipp({ scenario: 'uac-hold', target: carrier.inside, pauseMs: 1500 })
@@ -91,13 +91,13 @@ describe.skipIf(peer.missing)(
       expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
     })
 
-    it('a BYE from inside for an unknown dialog is answered 481', { timeout: 60_000 }, async () => {
+    it('a BYE from inside for an unknown dialog is answered 481', async () => {
       watch = () => {}
       const sipp = await runSipp({ scenario: 'uac-bye-twice', target: carrier.inside, pauseMs: 500 })
       expect(sipp.exitCode, sipp.output).toBe(0)
     })
 
-    it('a caller inside can cancel while it rings', { timeout: 60_000 }, async ({ onTestFinished }) => {
+    it('a caller inside can cancel while it rings', async ({ onTestFinished }) => {
       watch = () => {}
       ringMs = 20_000
       onTestFinished(() => {
@@ -109,9 +109,7 @@ describe.skipIf(peer.missing)(
       expect(report.end).toMatchObject({ answered: false, cause: 'cancelled', confirmed: true })
     })
 
-    it('a call of the engine to inside passes a 407 challenge and carries audio until the far end hangs up', {
-      timeout: 60_000,
-    }, async () => {
+    it('a call of the engine to inside passes a 407 challenge and carries audio until the far end hangs up', async () => {
       watch = () => {}
       const sipp = await startSipp({ scenario: 'uas', port: insidePort, hangUpMs: 6000 })
       const call = await under.dial(dialling(carrier.uri('+15557654321'), { credentials: CARRIER_CREDENTIALS }))
@@ -129,7 +127,7 @@ describe.skipIf(peer.missing)(
       expect(resemblance(greeting, channels(report)[0]!).score, describeMedia(report)).toBeGreaterThan(SAME_SPEECH)
     })
 
-    it('the engine can hang up a call to inside', { timeout: 60_000 }, async () => {
+    it('the engine can hang up a call to inside', async () => {
       watch = (call, event) => {
         if (event.type === 'first-packet') call.leg.hangUp()
       }
@@ -142,7 +140,7 @@ describe.skipIf(peer.missing)(
       expect(report.end).toMatchObject({ answered: true, by: 'local', cause: 'bye', confirmed: true })
     })
 
-    it('a call with a wrong trunk password ends as trunk_auth_failed', { timeout: 60_000 }, async () => {
+    it('a call with a wrong trunk password ends as trunk_auth_failed', async () => {
       watch = () => {}
       const credentials = { ...CARRIER_CREDENTIALS, password: 'engine-guess' }
       const call = await under.dial(dialling(carrier.uri('+15557654321'), { credentials }))

@@ -13,7 +13,7 @@ const WAIT_MS = 60_000
 /** Tabs until the wanted control has the focus, at most. */
 const MOST_TABS = 80
 
-describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}`, () => {
   const platform = sharedPlatform('console tasks')
   const afterAllTests = atLastTestEnd()
   let serving: SharedPlatform
@@ -25,7 +25,7 @@ describe.skipIf(chromium.missing)(`what people do in the console${chromium.note}
     const says = await spokenWide('I would like to book an appointment')
     const script = Array.from({ length: 8 }, () => ({ afterS: 4, says }))
     browser = (await openCallingBrowser(afterAllTests, { microphone: microphoneFile(afterAllTests, script) })).browser
-  }, 180_000)
+  })
 
   /** Its end, and with it that of its calls, is also the end of a test that fails. */
   const visitor = async () => {

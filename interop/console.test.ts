@@ -20,7 +20,7 @@ const LABELS_OVERLAP = `[...document.querySelectorAll('.ruler span')]
   .some(({ right }, index, all) => index + 1 < all.length && all[index + 1].left < right)`
 const NAME = '<script>alert(1)</script>'
 
-describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgram.note}`, { timeout: 300_000 }, () => {
+describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgram.note}`, () => {
   const platform = sharedPlatform('console')
   const afterAllTests = atLastTestEnd()
   let serving: SharedPlatform
@@ -38,7 +38,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     afterAllTests(() => browser.close())
     agentId = (await client.agents.create({ body: { template: 'cloud_chat', name: NAME } })).ref.id
     gated = await gatedAgent()
-  }, 180_000)
+  })
 
   async function gatedAgent(): Promise<typeof gated> {
     const agent = await client.agents.create({ body: { template: 'cloud_chat', name: 'Gated' } })

@@ -27,7 +27,7 @@ const coverage = new FormatCoverage()
 
 beforeAll(async () => {
   harness = await ConversationHarness.open({ agents: formatAgents, answers }, atEnd)
-}, 120_000)
+})
 
 const hear = (pattern: string | RegExp): CallerStep => ({ type: 'hear', pattern, withinMs: 20_000 })
 const say = (text: string): CallerStep => ({ type: 'say', text })

@@ -27,10 +27,10 @@ let harness: ConversationHarness
 
 beforeAll(async () => {
   harness = await ConversationHarness.open({ agents }, atEnd)
-}, 120_000)
+})
 afterAll(closeTestVoice)
 
-describe('a caller who speaks while the agent speaks', { concurrent: true, timeout: 120_000 }, () => {
+describe('a caller who speaks while the agent speaks', { concurrent: true }, () => {
   it('barge-in silences the agent at once, and the transcript has only the words that were played', async () => {
     const finished = await harness.call('talker', [
       { type: 'interrupt', afterMs: 1500, by: { type: 'say', text: QUESTION } },

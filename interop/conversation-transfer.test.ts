@@ -18,11 +18,11 @@ describe.skipIf(peer.missing)(`an agent that transfers its caller${peer.note}`, 
   beforeAll(async () => {
     const { switchboard } = formatAgents('')
     harness = await ConversationHarness.open({ agents: () => ({ switchboard: switchboard! }) }, atEnd)
-  }, 120_000)
+  })
 
-  it('the agent announces the transfer; then the caller hears the shop, and the agent has hung up', {
-    timeout: 60_000,
-  }, async ({ onTestFinished: atTestEnd }) => {
+  it('the agent announces the transfer; then the caller hears the shop, and the agent has hung up', async ({
+    onTestFinished: atTestEnd,
+  }) => {
     const proxy = harness.phoneUri.replace(/sip:[^@]+@/, 'sip:')
     const callee = await startBaresipCallee({
       callSeconds: 40,

@@ -31,9 +31,9 @@ describe.skipIf(peer.missing)(
   () => {
     afterAll(closeTestVoice)
 
-    it('a caller hears the greeting, sends digits and speaks; the engine hangs up, and the recording has each side on its own channel', {
-      timeout: 90_000,
-    }, async ({ onTestFinished: atTestEnd }) => {
+    it('a caller hears the greeting, sends digits and speaks; the engine hangs up, and the recording has each side on its own channel', async ({
+      onTestFinished: atTestEnd,
+    }) => {
       const under = await startEngine({}, atTestEnd)
       const call = await startBaresipCall({ atTestEnd, target: under.uri, callSeconds: 45 })
       // Keys that come before the greeting take its place.
@@ -72,7 +72,7 @@ describe.skipIf(peer.missing)(
       expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
     })
 
-    it('a caller that holds and resumes is still heard afterwards, and hangs up', { timeout: 90_000 }, async ({
+    it('a caller that holds and resumes is still heard afterwards, and hangs up', async ({
       onTestFinished: atTestEnd,
     }) => {
       const under = await startEngine({}, atTestEnd)
@@ -91,9 +91,7 @@ describe.skipIf(peer.missing)(
       expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
     })
 
-    it('a caller that offers no SRTP is refused with 488', { timeout: 90_000 }, async ({
-      onTestFinished: atTestEnd,
-    }) => {
+    it('a caller that offers no SRTP is refused with 488', async ({ onTestFinished: atTestEnd }) => {
       const under = await startEngine({}, atTestEnd)
       const caller = await runBaresipCaller({ atTestEnd, target: under.uri, mediaEncryption: '', answerSeconds: 5 })
       expect(caller.exitCode).toBe(1)
@@ -102,9 +100,7 @@ describe.skipIf(peer.missing)(
       expect(under.engine.calls.size).toBe(0)
     })
 
-    it('a caller without the token gets no answer at all', { timeout: 90_000 }, async ({
-      onTestFinished: atTestEnd,
-    }) => {
+    it('a caller without the token gets no answer at all', async ({ onTestFinished: atTestEnd }) => {
       const under = await startEngine({}, atTestEnd)
       const target = under.uri.replace(/sip:[^@]+@/, 'sip:+15550001111@')
       const caller = await runBaresipCaller({ atTestEnd, target, answerSeconds: 3 })

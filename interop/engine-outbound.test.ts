@@ -13,9 +13,9 @@ describe.skipIf(peer.missing)(
   () => {
     afterAll(closeTestVoice)
 
-    it('a phone that answers after ringing is connected, and both sides hear each other', {
-      timeout: 90_000,
-    }, async ({ onTestFinished: atTestEnd }) => {
+    it('a phone that answers after ringing is connected, and both sides hear each other', async ({
+      onTestFinished: atTestEnd,
+    }) => {
       const under = await startEngine({}, atTestEnd)
       const callee = await startBaresipCallee({ atTestEnd, ringSeconds: 1, callSeconds: 8 })
       await under.dial(dialling(callee.uri))
@@ -29,9 +29,7 @@ describe.skipIf(peer.missing)(
       expect(resemblance(greeting, readMonoWav(answered.heardWav!)).score).toBeGreaterThan(SAME_SPEECH)
     })
 
-    it('a phone that rejects the call ends it as rejected', { timeout: 90_000 }, async ({
-      onTestFinished: atTestEnd,
-    }) => {
+    it('a phone that rejects the call ends it as rejected', async ({ onTestFinished: atTestEnd }) => {
       const under = await startEngine({}, atTestEnd)
       const callee = await startBaresipCallee({ atTestEnd, rejects: true })
       await under.dial(dialling(callee.uri))
@@ -42,7 +40,7 @@ describe.skipIf(peer.missing)(
       })
     })
 
-    it('a call that is not answered is cancelled, and the phone stops ringing', { timeout: 90_000 }, async ({
+    it('a call that is not answered is cancelled, and the phone stops ringing', async ({
       onTestFinished: atTestEnd,
     }) => {
       const under = await startEngine({}, atTestEnd)
@@ -58,9 +56,9 @@ describe.skipIf(peer.missing)(
       expect(rang.exitCode).toBe(1)
     })
 
-    it('a call that an operator cancels while it rings ends, and the phone stops ringing', {
-      timeout: 90_000,
-    }, async ({ onTestFinished: atTestEnd }) => {
+    it('a call that an operator cancels while it rings ends, and the phone stops ringing', async ({
+      onTestFinished: atTestEnd,
+    }) => {
       const under = await startEngine({}, atTestEnd)
       const callee = await startBaresipCallee({ atTestEnd, ringSeconds: 20 })
       const call = await under.dial(dialling(callee.uri))
@@ -71,9 +69,9 @@ describe.skipIf(peer.missing)(
       expect(report.run).toMatchObject({ state: 'cancelled', outcome: { kind: 'cancelled', ended_by: 'operator' } })
     })
 
-    it('a phone whose certificate has another name receives no SIP message, and the call fails', {
-      timeout: 90_000,
-    }, async ({ onTestFinished: atTestEnd }) => {
+    it('a phone whose certificate has another name receives no SIP message, and the call fails', async ({
+      onTestFinished: atTestEnd,
+    }) => {
       const under = await startEngine({}, atTestEnd)
       const callee = await startBaresipCallee({ atTestEnd, certificate: 'stranger', waitSeconds: 4 })
       await under.dial(dialling(callee.uri))
@@ -84,7 +82,7 @@ describe.skipIf(peer.missing)(
       expect(callee_.log).not.toMatch(/^INVITE /m)
     })
 
-    it('a call to a phone that refuses SRTP fails', { timeout: 90_000 }, async ({ onTestFinished: atTestEnd }) => {
+    it('a call to a phone that refuses SRTP fails', async ({ onTestFinished: atTestEnd }) => {
       const under = await startEngine({}, atTestEnd)
       const callee = await startBaresipCallee({ atTestEnd, mediaEncryption: '', waitSeconds: 4 })
       // Its URI names UDP, over which no SRTP is offered at all.

@@ -212,7 +212,7 @@ async function dialled(to: string, rest: Partial<RunRequest> = {}): Promise<stri
 }
 
 async function overOf(runId: string) {
-  await vi.waitFor(() => expect(ended.has(runId)).toBe(true), { timeout: 15_000 })
+  await vi.waitFor(() => expect(ended.has(runId)).toBe(true))
   return readRun(test.database.within(scope), scope, runId)
 }
 
@@ -261,7 +261,7 @@ it('calls that must be recorded are not connected when the disk has no room, and
   expect(ledger().calls()).toEqual([])
   expect(await errorsOf(runId)).toEqual(['recording_unavailable'])
   await (await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: OWN })).ended
-  await vi.waitFor(() => expect(ended.size).toBe(2), { timeout: 10_000 })
+  await vi.waitFor(() => expect(ended.size).toBe(2))
   const inbound = [...ended.keys()].find(id => id !== runId)!
   expect(await readRun(test.database.within(scope), scope, inbound)).toMatchObject({
     state: 'rejected',
@@ -344,7 +344,7 @@ it('a call to the number of an agent is answered, and a call to another number i
   await start()
   const call = await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: OWN, hangUpAfterMs: 1500 })
   await call.ended
-  await vi.waitFor(() => expect(ended.size).toBe(1), { timeout: 10_000 })
+  await vi.waitFor(() => expect(ended.size).toBe(1))
   const [runId] = ended.keys()
   expect(await readRun(test.database.within(scope), scope, runId!)).toMatchObject({
     state: 'completed',
@@ -385,10 +385,8 @@ it('a draining engine continues live calls, begins no run and refuses new caller
   draft = waits
   await start()
   const runId = await dialled(ANSWERS)
-  await vi.waitFor(
-    async () =>
-      expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({ phone_state: 'active' }),
-    { timeout: 5000 },
+  await vi.waitFor(async () =>
+    expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({ phone_state: 'active' }),
   )
   const drained = runs!.drain(20_000)
   const late = await dialled(ANSWERS)

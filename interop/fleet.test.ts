@@ -39,9 +39,9 @@ beforeAll(async () => {
   const under = await startEngine({ voice: services.voice, routes }, atEnd)
   uri = under.uri.replace(/^sip:[^@]+@/, `sip:${TOKEN}@`)
   ca = readFileSync((await interopCertificates()).ca, 'utf8')
-}, 60_000)
+})
 
-describe('a fleet of phones that calls the example clinic', { timeout: 120_000 }, () => {
+describe('a fleet of phones that calls the example clinic', () => {
   // Two at a time: each waits more than it computes.
   it('every scenario that ships runs in short form, and its calls are good', async () => {
     const [signalling, talking] = [SHORT.slice(0, 2), SHORT.slice(2)]

@@ -162,7 +162,7 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     expect(under.engine.endpoint.media.describe()).toContain('0 session(s)')
   })
 
-  it('the engine answers a phone while strangers flood it with garbage and INVITEs', { timeout: 40_000 }, async () => {
+  it('the engine answers a phone while strangers flood it with garbage and INVITEs', async () => {
     const under = await startEngine()
     const strangers = await Promise.all(Array.from({ length: 20 }, () => Stranger.connect(under)))
     const noise = Buffer.alloc(32_768)

@@ -63,7 +63,6 @@ async function reaper(atTestEnd: AtTestEnd): Promise<UserAgent> {
 describe.skipIf(peer.missing)(`an engine that is killed in a call to baresip${peer.note}`, () => {
   it.for(WAYS)(
     'an engine that is killed while baresip rings, over %s: another process ends the ringing with CANCEL',
-    { timeout: 40_000 },
     async (way, context) => {
       const encryption = way === 'tls' ? 'srtp-mand' : ''
       const callee = await startBaresipCallee({
@@ -90,7 +89,6 @@ describe.skipIf(peer.missing)(`an engine that is killed in a call to baresip${pe
 
   it.for(WAYS)(
     'an engine that is killed after the first audio, over %s: another process ends the call with BYE',
-    { timeout: 40_000 },
     async (way, context) => {
       const encryption = way === 'tls' ? 'srtp-mand' : ''
       const callee = await startBaresipCallee({
@@ -107,7 +105,6 @@ describe.skipIf(peer.missing)(`an engine that is killed in a call to baresip${pe
 
   it.for(WAYS)(
     'an engine that is killed between the 200 and its ACK, over %s: another process ends the call with BYE',
-    { timeout: 40_000 },
     async (way, context) => {
       const encryption = way === 'tls' ? 'srtp-mand' : ''
       const callee = await startBaresipCallee({

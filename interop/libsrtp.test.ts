@@ -76,7 +76,7 @@ describe.skipIf(libsrtp.missing)(`SRTP beside libsrtp2${libsrtp.note}`, () => {
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'parley-libsrtp-'))
     oracle = new Libsrtp(directory)
-  }, 120_000)
+  })
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
   const cases = SRTP_SUITES.flatMap(suite => TRANSFORMS.map(([kind, transforms]) => ({ suite, kind, transforms })))

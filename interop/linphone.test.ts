@@ -27,9 +27,9 @@ async function expectSpeechBothWays(
 describe.skipIf(peer.missing)(`linphone over TLS with mandatory SDES${peer.note}`, { concurrent: true }, () => {
   afterAll(closeTestVoice)
 
-  it('linphone calls the engine, checks its certificate, sends a digit, holds and resumes; the engine hangs up on the same connection', {
-    timeout: 60_000,
-  }, async ({ onTestFinished }) => {
+  it('linphone calls the engine, checks its certificate, sends a digit, holds and resumes; the engine hangs up on the same connection', async ({
+    onTestFinished,
+  }) => {
     const under = await startEngine(
       {
         onCall: call =>
@@ -56,9 +56,9 @@ describe.skipIf(peer.missing)(`linphone over TLS with mandatory SDES${peer.note}
     await expectSpeechBothWays(report, caller)
   })
 
-  it('the engine calls linphone through the proxy of its registration, and linphone hangs up', {
-    timeout: 60_000,
-  }, async ({ onTestFinished }) => {
+  it('the engine calls linphone through the proxy of its registration, and linphone hangs up', async ({
+    onTestFinished,
+  }) => {
     const under = await startEngine({}, onTestFinished)
     const callee = await startLinphoneCallee({ callSeconds: 7, atTestEnd: onTestFinished })
     await under.dial(dialling(callee.uri))

@@ -32,9 +32,9 @@ async function expectSpeechBothWays(
 describe.skipIf(peer.missing)(`PJSIP, the stack below Asterisk${peer.note}`, { concurrent: true }, () => {
   afterAll(closeTestVoice)
 
-  it('PJSIP calls the engine over TLS and SRTP (AES-256) with 100rel, sends digits in RTP and INFO, holds, resumes and refreshes; both hear each other', {
-    timeout: 60_000,
-  }, async ({ onTestFinished: atTestEnd }) => {
+  it('PJSIP calls the engine over TLS and SRTP (AES-256) with 100rel, sends digits in RTP and INFO, holds, resumes and refreshes; both hear each other', async ({
+    onTestFinished: atTestEnd,
+  }) => {
     const under = await startEngine({ ringMs: () => 500 }, atTestEnd)
     const caller = await runPjsipCaller(under.uri, {
       actions: ['4:digits 12', '5:info 7', '6:hold', '7:resume', '8:reinvite', '9:update'],
@@ -56,7 +56,7 @@ describe.skipIf(peer.missing)(`PJSIP, the stack below Asterisk${peer.note}`, { c
     await expectSpeechBothWays(report, caller)
   })
 
-  it('the engine calls PJSIP over UDP in G.722 and sends digits; PJSIP hangs up', { timeout: 60_000 }, async ({
+  it('the engine calls PJSIP over UDP in G.722 and sends digits; PJSIP hangs up', async ({
     onTestFinished: atTestEnd,
   }) => {
     const under = await startEngine({}, atTestEnd)

@@ -40,7 +40,7 @@ async function rename(client: ParleyClient, agent_id: string, name: string): Pro
   return (await client.drafts.edit({ params: { agent_id }, body: { draft_id, expected_revision, edits } })).revision
 }
 
-describe('a platform that is killed by SIGKILL and started again', { timeout: 180_000 }, () => {
+describe('a platform that is killed by SIGKILL and started again', () => {
   const afterAllTests = atLastTestEnd()
   const home = temporaryHome(afterAllTests)
   let first: Serving
@@ -68,7 +68,7 @@ describe('a platform that is killed by SIGKILL and started again', { timeout: 18
     await first.kill()
     second = await startServing(afterAllTests, { home })
     client = clientOf(second)
-  }, 300_000)
+  })
 
   it.skipIf(sox.missing)(
     `a restarted platform fails the run of the lost call with engine_lost, has its recording up to the last second, and places the next call${sox.note}`,

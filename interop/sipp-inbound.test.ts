@@ -16,9 +16,7 @@ describe.skipIf(peer.missing)(
   () => {
     afterAll(closeTestVoice)
 
-    it('a caller that cancels while it rings ends as caller_hung_up', { timeout: 120_000 }, async ({
-      onTestFinished,
-    }) => {
+    it('a caller that cancels while it rings ends as caller_hung_up', async ({ onTestFinished }) => {
       const { under, result } = await sippCalls({ scenario: 'uac-cancel', pauseMs: 500 }, onTestFinished, {
         ringMs: () => 10_000,
       })
@@ -28,26 +26,22 @@ describe.skipIf(peer.missing)(
       expect(report.end).toMatchObject({ answered: false, cause: 'cancelled', confirmed: true })
     })
 
-    it.for(['sendonly', 'inactive'] as const)(
-      'a caller can hold with a=%s and resume',
-      { timeout: 120_000 },
-      async (hold, context) => {
-        const scenario = { scenario: 'uac-hold', keys: { hold }, pauseMs: 1500 }
-        const { under, result } = await sippCalls(scenario, context.onTestFinished)
-        expect(result.exitCode, result.output).toBe(0)
-        expect(
-          legEvents(under)
-            .map(event => event.type)
-            .filter(type => type === 'held' || type === 'resumed'),
-        ).toEqual(['held', 'resumed'])
-        const report = await under.nextReport()
-        expect(report.run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
-      },
-    )
+    it.for(['sendonly', 'inactive'] as const)('a caller can hold with a=%s and resume', async (hold, context) => {
+      const scenario = { scenario: 'uac-hold', keys: { hold }, pauseMs: 1500 }
+      const { under, result } = await sippCalls(scenario, context.onTestFinished)
+      expect(result.exitCode, result.output).toBe(0)
+      expect(
+        legEvents(under)
+          .map(event => event.type)
+          .filter(type => type === 'held' || type === 'resumed'),
+      ).toEqual(['held', 'resumed'])
+      const report = await under.nextReport()
+      expect(report.run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
+    })
 
-    it('a caller over TCP is recorded, and gets the BYE of the engine on the same connection', {
-      timeout: 120_000,
-    }, async ({ onTestFinished }) => {
+    it('a caller over TCP is recorded, and gets the BYE of the engine on the same connection', async ({
+      onTestFinished,
+    }) => {
       const scenario = { scenario: 'uac-basic', transport: 'tcp', pauseMs: 15_000 } as const
       const { under, result } = await sippCalls(scenario, onTestFinished, {
         onCall: call =>
@@ -65,9 +59,9 @@ describe.skipIf(peer.missing)(
       )
     })
 
-    it('an INVITE or re-INVITE without an offer gets the offer of the engine in the 200 and answers it in the ACK', {
-      timeout: 120_000,
-    }, async ({ onTestFinished }) => {
+    it('an INVITE or re-INVITE without an offer gets the offer of the engine in the 200 and answers it in the ACK', async ({
+      onTestFinished,
+    }) => {
       const { under, result } = await sippCalls({ scenario: 'uac-delayed-offer', pauseMs: 4500 }, onTestFinished)
       expect(result.exitCode, result.output).toBe(0)
       const report = await under.nextReport()
@@ -78,9 +72,9 @@ describe.skipIf(peer.missing)(
       )
     })
 
-    it('glare: the re-INVITE of the peer is answered 491, and the engine repeats its own re-INVITE after a random wait', {
-      timeout: 120_000,
-    }, async ({ onTestFinished }) => {
+    it('glare: the re-INVITE of the peer is answered 491, and the engine repeats its own re-INVITE after a random wait', async ({
+      onTestFinished,
+    }) => {
       const { under, result } = await sippCalls({ scenario: 'uac-glare' }, onTestFinished, {
         onCall: call =>
           call.leg.onEvent(event => {
@@ -92,16 +86,14 @@ describe.skipIf(peer.missing)(
       expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
     })
 
-    it('a caller that requires 100rel gets a reliable 180, and its PRACK is answered', {
-      timeout: 120_000,
-    }, async ({ onTestFinished }) => {
+    it('a caller that requires 100rel gets a reliable 180, and its PRACK is answered', async ({ onTestFinished }) => {
       const scenario = { scenario: 'uac-100rel', pauseMs: 500 }
       const { under, result } = await sippCalls(scenario, onTestFinished, { ringMs: () => 1000 })
       expect(result.exitCode, result.output).toBe(0)
       expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
     })
 
-    it('two BYEs that cross are both answered', { timeout: 120_000 }, async ({ onTestFinished }) => {
+    it('two BYEs that cross are both answered', async ({ onTestFinished }) => {
       const { under, result } = await sippCalls({ scenario: 'uac-crossed-bye' }, onTestFinished, {
         onCall: call =>
           call.leg.onEvent(event => {
@@ -113,7 +105,7 @@ describe.skipIf(peer.missing)(
       expect(under.engine.calls.size).toBe(0)
     })
 
-    it('a BYE for a dialog that is gone is answered 481', { timeout: 120_000 }, async ({ onTestFinished }) => {
+    it('a BYE for a dialog that is gone is answered 481', async ({ onTestFinished }) => {
       const { result } = await sippCalls({ scenario: 'uac-bye-twice', pauseMs: 500 }, onTestFinished)
       expect(result.exitCode, result.output).toBe(0)
     })

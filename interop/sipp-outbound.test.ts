@@ -16,7 +16,6 @@ describe.skipIf(peer.missing)(
 
     it.for(['udp', 'tcp'] as const)(
       'a call to a peer over %s is answered and ended by BYE',
-      { timeout: 120_000 },
       async (transport, context) => {
         const { under, run } = await callsSipp({ scenario: 'uas', transport }, context.onTestFinished)
         const report = await under.nextReport()
@@ -26,9 +25,7 @@ describe.skipIf(peer.missing)(
       },
     )
 
-    it('an INVITE that a proxy forks becomes a call with the branch that answers', { timeout: 120_000 }, async ({
-      onTestFinished,
-    }) => {
+    it('an INVITE that a proxy forks becomes a call with the branch that answers', async ({ onTestFinished }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-forked' }, onTestFinished)
       const report = await under.nextReport()
       await passed(run)
@@ -41,9 +38,9 @@ describe.skipIf(peer.missing)(
       ])
     })
 
-    it('a reliable 183 is acknowledged by PRACK, and its SDP is the answer when the 200 has none', {
-      timeout: 120_000,
-    }, async ({ onTestFinished }) => {
+    it('a reliable 183 is acknowledged by PRACK, and its SDP is the answer when the 200 has none', async ({
+      onTestFinished,
+    }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-100rel' }, onTestFinished)
       const report = await under.nextReport()
       await passed(run)
@@ -51,9 +48,9 @@ describe.skipIf(peer.missing)(
       expect(report.end).toMatchObject({ answered: true, sipStatus: 200, confirmed: true })
     })
 
-    it('a call with early media that ends with 404 reports ringing before the first packet', {
-      timeout: 120_000,
-    }, async ({ onTestFinished }) => {
+    it('a call with early media that ends with 404 reports ringing before the first packet', async ({
+      onTestFinished,
+    }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-early-media-404', pauseMs: 3000 }, onTestFinished)
       const report = await under.nextReport()
       await passed(run)
@@ -66,7 +63,7 @@ describe.skipIf(peer.missing)(
       expect(types, describeMedia(report)).toContain('voice-start')
     })
 
-    it('a 302 off the trunk is not followed', { timeout: 120_000 }, async ({ onTestFinished }) => {
+    it('a 302 off the trunk is not followed', async ({ onTestFinished }) => {
       const elsewhere = createSocket('udp4')
       const arrived: string[] = []
       elsewhere.on('message', packet => void arrived.push(packet.toString('latin1')))
@@ -83,13 +80,13 @@ describe.skipIf(peer.missing)(
       // What the call sent is in the queue of the socket before this.
       const end = createSocket('udp4')
       end.send('end', elsewhere.address().port, '127.0.0.1', () => end.close())
-      await vi.waitFor(() => expect(arrived.at(-1)).toBe('end'), { timeout: 10_000 })
+      await vi.waitFor(() => expect(arrived.at(-1)).toBe('end'))
       expect(arrived).toEqual(['end'])
     })
 
-    it('a target that answers 503 with Retry-After is passed over for the next one, and by later calls at first', {
-      timeout: 120_000,
-    }, async ({ onTestFinished }) => {
+    it('a target that answers 503 with Retry-After is passed over for the next one, and by later calls at first', async ({
+      onTestFinished,
+    }) => {
       const busy = await startSipp({ scenario: 'uas-503', atTestEnd: onTestFinished })
       const next = await startSipp({ scenario: 'uas', calls: 2, hangUpMs: 1000, atTestEnd: onTestFinished })
       const targets = [busy, next].map(run => ({ host: '127.0.0.1', port: run.port }))
@@ -106,7 +103,7 @@ describe.skipIf(peer.missing)(
       expect(answered.messages).toMatch(/^INVITE sip:\+15557654321@trunk\.example SIP/m)
     })
 
-    it('a 503 ends the call; its Retry-After is in the report', { timeout: 120_000 }, async ({ onTestFinished }) => {
+    it('a 503 ends the call; its Retry-After is in the report', async ({ onTestFinished }) => {
       const { under, run } = await callsSipp({ scenario: 'uas-503' }, onTestFinished)
       const report = await under.nextReport()
       await passed(run)

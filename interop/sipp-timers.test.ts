@@ -26,9 +26,9 @@ function secondsBetween(result: SippResult, from: RegExp, to: RegExp): number {
 describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${peer.note}`, { concurrent: true }, () => {
   afterAll(closeTestVoice)
 
-  it('a caller that is the refresher and does not refresh gets a BYE from the engine before the session expires', {
-    timeout: 120_000,
-  }, async ({ onTestFinished }) => {
+  it('a caller that is the refresher and does not refresh gets a BYE from the engine before the session expires', async ({
+    onTestFinished,
+  }) => {
     const { under, result } = await sippCalls({ scenario: 'uac-expiry', maxSeconds: 100 }, onTestFinished, patient)
     expect(result.exitCode, result.output).toBe(0)
     expectSeconds(secondsBetween(result, /^SIP\/2\.0 200 /, /^BYE /), 60)
@@ -37,9 +37,9 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
   })
 
-  it('a called peer that is the refresher and does not refresh gets a BYE from the engine before the session expires', {
-    timeout: 120_000,
-  }, async ({ onTestFinished }) => {
+  it('a called peer that is the refresher and does not refresh gets a BYE from the engine before the session expires', async ({
+    onTestFinished,
+  }) => {
     const { under, run } = await callsSipp({ scenario: 'uas-expiry', maxSeconds: 100 }, onTestFinished, patient)
     expectSeconds(secondsBetween(await passed(run), /^SIP\/2\.0 200 /, /^BYE /), 60)
     const report = await under.nextReport()
@@ -47,17 +47,17 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
   })
 
-  it('an engine that is called and is the refresher sends UPDATE after half of the session interval', {
-    timeout: 120_000,
-  }, async ({ onTestFinished }) => {
+  it('an engine that is called and is the refresher sends UPDATE after half of the session interval', async ({
+    onTestFinished,
+  }) => {
     const { result } = await sippCalls({ scenario: 'uac-refreshed', maxSeconds: 80 }, onTestFinished, patient)
     expect(result.exitCode, result.output).toBe(0)
     expectSeconds(secondsBetween(result, /^SIP\/2\.0 200 /, /^UPDATE /), 45)
   })
 
-  it('an engine that calls a peer without UPDATE refreshes by re-INVITE with an unchanged session description', {
-    timeout: 120_000,
-  }, async ({ onTestFinished }) => {
+  it('an engine that calls a peer without UPDATE refreshes by re-INVITE with an unchanged session description', async ({
+    onTestFinished,
+  }) => {
     const { run } = await callsSipp({ scenario: 'uas-refreshed', maxSeconds: 80 }, onTestFinished, patient)
     const result = await passed(run)
     const invites = sippMessages(result).filter(message => message.text.startsWith('INVITE '))
@@ -67,9 +67,9 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     expectSeconds((invites[1]!.atMs - invites[0]!.atMs) / 1000, 45)
   })
 
-  it('the engine retransmits a 200 without ACK after 0.5, 1, 2, 4 s and so on, then ends the call with BYE', {
-    timeout: 60_000,
-  }, async ({ onTestFinished }) => {
+  it('the engine retransmits a 200 without ACK after 0.5, 1, 2, 4 s and so on, then ends the call with BYE', async ({
+    onTestFinished,
+  }) => {
     const { under, result } = await sippCalls({ scenario: 'uac-no-ack' }, onTestFinished)
     expect(result.exitCode, result.output).toBe(0)
     const messages = sippMessages(result)
@@ -89,21 +89,21 @@ describe.skipIf(peer.missing)(`timers of a call between the engine and SIPp${pee
     expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'signalling_lost' } })
   })
 
-  it('a caller that refreshes by UPDATE stays connected', { timeout: 120_000 }, async ({ onTestFinished }) => {
+  it('a caller that refreshes by UPDATE stays connected', async ({ onTestFinished }) => {
     const { result } = await sippCalls({ scenario: 'uac-refresh', pauseMs: 1000 }, onTestFinished)
     expect(result.exitCode, result.output).toBe(0)
   })
 
-  it('an INVITE with a session interval below 90 s is answered 422, and the next one with 90 s is accepted', {
-    timeout: 120_000,
-  }, async ({ onTestFinished }) => {
+  it('an INVITE with a session interval below 90 s is answered 422, and the next one with 90 s is accepted', async ({
+    onTestFinished,
+  }) => {
     const { result } = await sippCalls({ scenario: 'uac-interval-too-small', pauseMs: 500 }, onTestFinished)
     expect(result.exitCode, result.output).toBe(0)
   })
 
-  it('a called peer that answers 422 gets a new INVITE with the longer interval that it demands', {
-    timeout: 120_000,
-  }, async ({ onTestFinished }) => {
+  it('a called peer that answers 422 gets a new INVITE with the longer interval that it demands', async ({
+    onTestFinished,
+  }) => {
     const { under, run } = await callsSipp({ scenario: 'uas-422' }, onTestFinished)
     await passed(run)
     expect((await under.nextReport()).end).toMatchObject({ answered: true, sipStatus: 200, confirmed: true })

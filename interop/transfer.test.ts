@@ -29,9 +29,9 @@ function transferFacts(under: EngineUnderTest): LegEvent[] {
 describe.skipIf(peer.missing)(`the engine transfers baresip by REFER${peer.note}`, { concurrent: true }, () => {
   afterAll(closeTestVoice)
 
-  it('a transferred baresip calls the third party and reports 200, and the engine hangs up', {
-    timeout: 60_000,
-  }, async ({ onTestFinished: atTestEnd }) => {
+  it('a transferred baresip calls the third party and reports 200, and the engine hangs up', async ({
+    onTestFinished: atTestEnd,
+  }) => {
     const third = await startBaresipCallee({ user: 'third', callSeconds: 4, atTestEnd })
     const callee = await startBaresipCallee({ callSeconds: 30, atTestEnd })
     const under = await transferringTo(third.uri, atTestEnd)
@@ -49,7 +49,7 @@ describe.skipIf(peer.missing)(`the engine transfers baresip by REFER${peer.note}
     expect(matchSpeech(transferred.microphoneWav, reached.heardWav!).score).toBeGreaterThan(SAME_SPEECH)
   })
 
-  it('a transfer that the third party declines is reported, and the call goes on', { timeout: 60_000 }, async ({
+  it('a transfer that the third party declines is reported, and the call goes on', async ({
     onTestFinished: atTestEnd,
   }) => {
     const third = await startBaresipCallee({ user: 'third', rejects: true, atTestEnd })

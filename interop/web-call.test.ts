@@ -16,7 +16,7 @@ const SOON_MS = 60_000
 const OFFERS_OF_NONSENSE = 1000
 const SENDERS = 8
 
-describe('web calls', { timeout: 240_000 }, () => {
+describe('web calls', () => {
   const platform = sharedPlatform('web calls')
   let serving: SharedPlatform
   let client: ParleyClient

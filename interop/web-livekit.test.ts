@@ -48,7 +48,7 @@ async function serveExample(access: object, atTestEnd: AtTestEnd): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeout: 300_000 }, () => {
+describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, () => {
   const afterAllTests = atLastTestEnd()
   let rooms: TestLiveKit
   let serving: Serving
@@ -57,7 +57,7 @@ describe.skipIf(liveKit.missing)(`web calls by LiveKit${liveKit.note}`, { timeou
     rooms = await startLiveKit(afterAllTests)
     serving = await startServing(afterAllTests, { env: rooms.env })
     client = clientOf(serving)
-  }, 180_000)
+  })
 
   const created = async () => {
     const run = await client.runs.create({ body: { agent_id: 'clinic', channel: 'web', mode: 'inbound' } })

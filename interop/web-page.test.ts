@@ -54,7 +54,7 @@ it('the browser part of web calls is one module of less than 40 kB without impor
   expect(code).not.toMatch(/\bimport\b\s*["'{*]/)
 })
 
-describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeout: 300_000 }, () => {
+describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, () => {
   const afterAllTests = atLastTestEnd()
   let serving: Serving
   let client: ParleyClient
@@ -73,7 +73,7 @@ describe.skipIf(chromium.missing)(`a page in Chromium${chromium.note}`, { timeou
     const says = await spokenWide('I would like to book an appointment')
     const script = Array.from({ length: SENTENCES }, () => ({ afterS: PAUSE_S, says }))
     speaking = await openCallingBrowser(afterAllTests, { microphone: microphoneFile(afterAllTests, script) })
-  }, 180_000)
+  })
 
   const webRun = async (agent_id = 'teller') => {
     const run = await client.runs.create({ body: { agent_id, channel: 'web', mode: 'inbound' } })

@@ -54,7 +54,7 @@ async function connectedThrough(
   )
 }
 
-describe.skipIf(coturn.missing)(`web calls through a TURN server${coturn.note}`, { timeout: 300_000 }, () => {
+describe.skipIf(coturn.missing)(`web calls through a TURN server${coturn.note}`, () => {
   it('the engine relays to a browser that it cannot reach itself', async () => {
     const turn = await startTurnServer()
     const browser = new BrowserStandIn({ offersCandidates: true })

@@ -21,7 +21,7 @@ const COPIED = [
 /** Of processor time: wall time says on a busy machine what else runs. */
 const MOST_S = 15
 
-describe('the build of console and browser part', { timeout: 120_000 }, () => {
+describe('the build of console and browser part', () => {
   let root = ''
 
   beforeAll(() => {

@@ -1,7 +1,7 @@
-// Runs before each test file. `vi.waitFor` gives up after 1 s by default, which a busy machine exceeds: here after 10 s.
+// Runs before each test file. `vi.waitFor` gives up after 1 s by default, which a busy machine exceeds: here after 60 s.
 import { vi } from 'vitest'
 
-const TIMEOUT_MS = 10_000
+const TIMEOUT_MS = 60_000
 
 type WaitFor = typeof vi.waitFor
 

@@ -41,4 +41,4 @@ it('the packed browser part has its JavaScript and its types, and a strict TypeS
   const tsc = join(repositoryRoot, 'node_modules/.bin/tsc')
   const { status, stdout } = spawnSync(tsc, ['--project', site, '--pretty', 'false'], { encoding: 'utf8' })
   expect([status, stdout]).toEqual([0, ''])
-}, 60_000)
+})

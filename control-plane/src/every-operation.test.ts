@@ -12,7 +12,7 @@ let api: WholeApi
 
 beforeAll(async () => {
   api = await openWholeApi()
-}, 300_000)
+})
 afterAll(() => api?.close())
 
 const every = operations.map((operation): [OperationId, Operation] => [operation.id, operation])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { proveAdmission } from './admission.ts'
 
-describe('the proof "admission"', { timeout: 300_000 }, () => {
+describe('the proof "admission"', () => {
   it('many runs created at once are admitted up to each limit and no further, by the calls that the carrier counts', async () => {
     const lines: object[] = []
     const short = { capacity: 10, dailyLimit: 25, dollars: 4, callMs: 4000 }

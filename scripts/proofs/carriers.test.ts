@@ -16,7 +16,6 @@ const quiet = { count: 1000, line: () => {}, progress: () => {} }
 describe('the proof "carriers": a carrier misbehaves in every way of a table', () => {
   it.each(SCENARIO_GROUPS.filter(group => group.scenarios.some(scenario => 'run' in scenario)))(
     'the engine does what the table says: $title',
-    { timeout: 300_000 },
     async group => {
       const results = await runScenarios(group.scenarios.filter(scenario => 'run' in scenario))
       expect(results.filter(({ ok }) => !ok)).toEqual([])
@@ -47,7 +46,7 @@ describe('the proof "carriers": a carrier misbehaves in every way of a table', (
     expect({ ok, summary }).toMatchObject({ ok: false, summary: { planted_fault_unnoticed: ['checks-nothing'] } })
   })
 
-  it('every tenth scenario notices an engine that receives nothing', { timeout: 300_000 }, async () => {
+  it('every tenth scenario notices an engine that receives nothing', async () => {
     const results = await runScenarios(
       inVirtualTime.filter((_, i) => i % 10 === 0),
       { planted: 'a deaf engine' },

@@ -10,7 +10,7 @@ async function prove(planted: PlantedDrainFault) {
 }
 
 // Concurrent, because each test has a platform of its own and mostly waits for calls to end.
-describe('the proof "drain"', { timeout: 300_000, concurrent: true }, () => {
+describe('the proof "drain"', { concurrent: true }, () => {
   it('after SIGTERM a process refuses new calls with 503, dials none, and every live call continues until its far end hangs up', async ({
     expect,
   }) => {

@@ -52,7 +52,7 @@ describe('a platform that is killed during a database outage, and again while it
       },
     })
     outage = await killedWhileAway({ harness, relay, receiver, orderServer, ownerUrl: test.owner.url })
-  }, 300_000)
+  })
 
   afterAll(async () => {
     await harness?.close()
@@ -60,7 +60,7 @@ describe('a platform that is killed during a database outage, and again while it
     await receiver?.close()
     await relay?.close()
     await test?.close()
-  }, 120_000)
+  })
 
   const runOf = async (run_id: string) => {
     const text = 'select state, phone_state, outcome from parley.runs where run_id = $1'

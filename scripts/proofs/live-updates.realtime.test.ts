@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest'
 import { proveLiveUpdates } from './live-updates.ts'
 
-it('live updates take effect before the next turn, event streams resume without gaps or duplicates, and planted faults are reported', {
-  timeout: 300_000,
-}, async () => {
+it('live updates take effect before the next turn, event streams resume without gaps or duplicates, and planted faults are reported', async () => {
   const lines: object[] = []
   const line = (record: object) => lines.push(record)
   const options = { seed: 1, count: 2, seconds: 120, line, progress: () => {} }

@@ -15,9 +15,6 @@ describe('the proof "media-attacks": a third party at the RTP port of a live cal
 
   it.each(['a mute phone', 'a packet for the attacker'] as const)(
     'the proof fails on the planted fault "%s"',
-    {
-      timeout: 120_000,
-    },
     async planted => {
       const { ok } = await proveMediaAttacks({ ...options, count: 20_000 }, planted)
       expect(ok).toBe(false)

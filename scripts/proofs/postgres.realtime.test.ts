@@ -21,7 +21,6 @@ describe.each(OLDER_RELEASES)('Postgres %s', release => {
 
   it.skipIf(missing)(
     `tables, row security, admission, jobs and the search of words work on Postgres ${server.major}${note}`,
-    { timeout: 300_000 },
     async () => {
       const lines: object[] = []
       const { ok } = await provePostgres({ line: record => lines.push(record), progress: () => {} }, [server], SHORT)

@@ -36,9 +36,7 @@ const WITH_PLANTED_FAULTS: readonly PlantedRow[] = [
 ]
 
 describe('the proof "service-failures"', () => {
-  it('a call with a failing service continues or ends with the true reason, and the proof reports planted faults', {
-    timeout: 180_000,
-  }, async () => {
+  it('a call with a failing service continues or ends with the true reason, and the proof reports planted faults', async () => {
     const rows = [...SHORT, ...WITH_PLANTED_FAULTS]
     const lines: object[] = []
     const recording = { ...options, line: (record: object) => lines.push(record) }

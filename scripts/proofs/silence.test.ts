@@ -7,7 +7,7 @@ function options(count: number) {
 }
 
 describe('the proof "silence": services stall, answer nothing, or answer all at once', () => {
-  it('the caller hears no silence longer than the contract', { timeout: 240_000 }, async () => {
+  it('the caller hears no silence longer than the contract', async () => {
     const short = options(15)
     await proveSilence(short)
     expect(short.lines).toMatchObject([
@@ -23,7 +23,7 @@ describe('the proof "silence": services stall, answer nothing, or answer all at 
       )
   })
 
-  it('the proof "silence" fails for agents that do not observe the contract', { timeout: 240_000 }, async () => {
+  it('the proof "silence" fails for agents that do not observe the contract', async () => {
     expect(await proveSilence(options(30), 10_000)).toMatchObject({ ok: false })
   })
 })

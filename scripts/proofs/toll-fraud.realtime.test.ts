@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { proveTollFraud } from './toll-fraud.ts'
 
-describe('the proof "toll-fraud"', { timeout: 300_000 }, () => {
+describe('the proof "toll-fraud"', () => {
   it('no INVITE and no REFER to a forbidden number reaches the carrier, but one does after staff allow the number', async () => {
     const lines: object[] = []
     const options = {

@@ -20,7 +20,7 @@ const AGENTS = [
 ]
 const PHONE = '+12025550143'
 
-describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 }, () => {
+describe(`a platform on the database and home of ${BEFORE}`, () => {
   const afterAllTests = atLastTestEnd()
   let receiver: WebhookReceiver
   let client: ParleyClient
@@ -35,7 +35,7 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
     await restoreFixture(url, home, receiver.url)
     const env = { DATABASE_URL: url, PARLEY_EGRESS_ALLOW: new URL(receiver.url).host }
     client = clientOf(await startServing(afterAllTests, { home, env }))
-  }, 300_000)
+  })
 
   /** Received webhooks by run id, in order. */
   const delivered = () => Map.groupBy(receiver.entries, entry => entry.run_id)

@@ -17,7 +17,7 @@ beforeAll(async () => {
     get: () => rooms.webRooms,
   })
   fixture = await AgentFixture.open(test, { platform })
-}, 60_000)
+})
 afterAll(() => test?.close())
 
 const names = async (query: object) =>

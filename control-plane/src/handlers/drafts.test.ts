@@ -9,7 +9,7 @@ const params = { agent_id: 'ada' }
 
 beforeAll(async () => {
   test = await testDatabase()
-}, 60_000)
+})
 afterAll(() => test?.close())
 beforeEach(async () => {
   fixture = await AgentFixture.open(test)
@@ -109,7 +109,7 @@ describe('PATCH /agents/{agent_id}/draft', () => {
       expect(now).toMatchObject({ revision: round + 1, flow: { global_prompt: `${round}/${won[0]}` } })
       at = { ...at, expected_revision: now.revision }
     }
-  }, 120_000)
+  })
 })
 
 describe('DELETE /agents/{agent_id}/draft', () => {

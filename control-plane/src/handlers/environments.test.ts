@@ -8,7 +8,7 @@ let production: Scope
 
 beforeAll(async () => {
   workspace = await openWorkspace()
-}, 60_000)
+})
 afterAll(() => workspace?.close())
 beforeEach(async () => {
   production = await workspace.test.scope()

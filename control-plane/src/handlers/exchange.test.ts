@@ -7,7 +7,7 @@ let fixture: AgentFixture
 
 beforeAll(async () => {
   test = await testDatabase()
-}, 60_000)
+})
 afterAll(() => test?.close())
 beforeEach(async () => {
   fixture = await AgentFixture.open(test)

@@ -19,7 +19,7 @@ beforeAll(async () => {
       },
     },
   })
-}, 60_000)
+})
 afterAll(() => api?.close())
 
 const within = <Result>(work: Parameters<WholeApi['db']['database']['transaction']>[1]) =>

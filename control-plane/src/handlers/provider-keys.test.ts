@@ -23,7 +23,7 @@ beforeAll(async () => {
       },
     },
   })
-}, 60_000)
+})
 afterAll(() => api?.close())
 beforeEach(async () => {
   checked = []

@@ -11,7 +11,7 @@ const params = { agent_id: 'ada' }
 
 beforeAll(async () => {
   test = await testDatabase()
-}, 60_000)
+})
 afterAll(() => test?.close())
 beforeEach(async () => {
   fixture = await AgentFixture.open(test)
@@ -173,7 +173,7 @@ describe('concurrent publishing', () => {
     }
     expect(await fixture.summary('ada')).toMatchObject({ name: 'Revision 60', head: { version: all[0] } })
     expect(all).toEqual(all.map((_: number, n: number) => all.length - 1 - n))
-  }, 60_000)
+  })
 })
 
 describe('GET /agents/{agent_id}/publications', () => {

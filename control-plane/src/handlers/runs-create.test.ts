@@ -10,7 +10,7 @@ let bus: ReturnType<typeof localBus>
 beforeAll(async () => {
   bus = localBus()
   api = await openWholeApi({ bus })
-}, 60_000)
+})
 afterAll(() => api?.close())
 
 const sql = (text: string, ...values: unknown[]) => api.db.owner.query(text, values)
@@ -95,9 +95,7 @@ describe('POST /runs', () => {
 })
 
 describe('refusals of POST /runs', () => {
-  it('preconditions are checked in a fixed order; each refusal names the remedy and stores nothing', {
-    timeout: 60_000,
-  }, async () => {
+  it('preconditions are checked in a fixed order; each refusal names the remedy and stores nothing', async () => {
     const good = await callBody(api.world)
     const { agent_id, from } = good
     const trunk = (await sql('select trunk_id from parley.numbers where phone_number = $1', from)).rows[0].trunk_id

@@ -30,7 +30,7 @@ beforeAll(async () => {
     bus: { ...bus, publish: (topic, id) => publish(topic, id) },
     platform: { now: () => (stoppedAt ?? Date.now()) + clock },
   })
-}, 60_000)
+})
 afterAll(() => api?.close())
 
 function publish(topic: Parameters<typeof bus.publish>[0], id: string) {

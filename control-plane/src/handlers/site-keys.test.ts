@@ -11,7 +11,7 @@ let agent_id: string
 
 beforeAll(async () => {
   api = await openWholeApi({ limits: { rates: RATES } })
-}, 60_000)
+})
 afterAll(() => api?.close())
 beforeEach(async () => {
   agent_id = (await publishedAgent(api.world)).agent_id

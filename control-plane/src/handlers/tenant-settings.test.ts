@@ -7,7 +7,7 @@ let scope: Scope
 
 beforeAll(async () => {
   workspace = await openWorkspace()
-}, 60_000)
+})
 afterAll(() => workspace?.close())
 beforeEach(async () => {
   scope = await workspace.test.scope()

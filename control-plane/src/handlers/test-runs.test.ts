@@ -14,7 +14,7 @@ let scope: Scope
 let suite_id: string
 beforeAll(async () => {
   workspace = await openWorkspace()
-}, 60_000)
+})
 afterAll(() => workspace?.close())
 beforeEach(async () => {
   scope = await workspace.configured()

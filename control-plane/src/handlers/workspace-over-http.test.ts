@@ -14,7 +14,7 @@ let next = 0
 
 beforeAll(async () => {
   api = await pipelineApi(handlers)
-}, 60_000)
+})
 afterAll(() => api?.close())
 beforeEach(() => {
   next++

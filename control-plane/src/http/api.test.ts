@@ -18,7 +18,7 @@ beforeAll(async () => {
     },
     { limits: { rates: { key: MANY, costly: MANY, address: MANY } } },
   )
-}, 60_000)
+})
 afterAll(() => api?.close())
 
 describe('every HTTP answer', () => {

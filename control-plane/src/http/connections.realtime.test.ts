@@ -8,7 +8,7 @@ let api: PipelineApi
 beforeAll(async () => {
   const connections = { ...CONNECTIONS, headMs: 300, requestMs: 600, keepAliveMs: 1000, max: 4 }
   api = await pipelineApi({}, { limits: { connections } })
-}, 60_000)
+})
 afterAll(() => api?.close())
 
 /** Sends the text over a new connection and resolves with everything received, once the connection is closed. */

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await writeFile(join(directory, 'assets', 'index-1.js.gz'), gzipSync('hello()'))
   await writeFile(join(directory, 'assets', 'notes.txt'), 'not served')
   api = await pipelineApi({}, { consoleDirectory: directory })
-}, 60_000)
+})
 afterAll(async () => {
   await api?.close()
   await rm(directory, { recursive: true, force: true })

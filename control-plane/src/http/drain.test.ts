@@ -47,7 +47,7 @@ it('a closing server finishes the requests in progress and accepts no others', a
   await closing
   expect(api.logged()).toMatch(/"request_id":"last".*"status":200/)
   await api.close()
-}, 60_000)
+})
 
 it('readiness ends at once when draining begins, even while the database does not answer', async () => {
   const readiness = new Readiness({ ping: () => new Promise(() => {}) })

@@ -13,7 +13,7 @@ let bus: ReturnType<typeof localBus>
 beforeAll(async () => {
   bus = localBus()
   api = await openWholeApi({ bus, limits })
-}, 60_000)
+})
 afterAll(() => api?.close())
 
 /** A claimed chat; the functions are those of the process that owns it. */
@@ -240,7 +240,7 @@ describe('access to the event stream', () => {
   })
 })
 
-it('closing the server ends open event streams without waiting for their clients', { timeout: 30_000 }, async () => {
+it('closing the server ends open event streams without waiting for their clients', async () => {
   const own = await openWholeApi({ bus: localBus(), limits })
   const run_id = await newChat(own.world)
   const response = await fetch(new URL(`/api/v1/runs/${run_id}/events`, own.url), {

@@ -6,7 +6,7 @@ import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
 let api: PipelineApi
 beforeAll(async () => {
   api = await pipelineApi(keyHandlers)
-}, 60_000)
+})
 afterAll(() => api?.close())
 
 /** Sends the bytes on a connection of its own and returns the status and the parsed body of the answer. */

@@ -15,7 +15,7 @@ beforeAll(async () => {
     },
     { limits: { rates: { key: rate(5), costly: rate(2), address: rate(4) } } },
   )
-}, 60_000)
+})
 afterAll(() => api?.close())
 
 const list = (key: string | null) => api.request('GET', '/api/v1/environments', { key })

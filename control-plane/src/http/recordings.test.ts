@@ -20,7 +20,7 @@ beforeAll(async () => {
   const sealer = new MasterKeySealer(new Map([[1, randomBytes(32)]]))
   api = await openWholeApi({ platform: { blobs, sealer, baseUrl: () => base, now: () => Date.now() + clock } })
   base = api.url.replace(/\/$/, '')
-}, 60_000)
+})
 afterAll(async () => {
   await api?.close()
   await rm(directory, { recursive: true, force: true })

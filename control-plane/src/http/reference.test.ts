@@ -6,7 +6,7 @@ let api: PipelineApi
 
 beforeAll(async () => {
   api = await pipelineApi({})
-}, 60_000)
+})
 afterAll(() => api?.close())
 
 describe('GET /openapi.json', () => {

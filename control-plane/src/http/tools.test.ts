@@ -19,7 +19,7 @@ beforeAll(async () => {
     },
     { publicUrl: 'https://parley.example/base', limits: { rates: { key: SLOW, costly: SLOW, address: SLOW } } },
   )
-}, 60_000)
+})
 afterAll(() => api?.close())
 
 async function connected(key: string): Promise<Client> {

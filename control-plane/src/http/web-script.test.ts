@@ -22,4 +22,4 @@ it('pages of any origin load the module for web calls from the API, and again on
   })
   const again = await api.request('GET', PATH, { key: null, headers: { 'if-none-match': headers.etag! } })
   expect([again.status, again.text]).toEqual([304, ''])
-}, 60_000)
+})

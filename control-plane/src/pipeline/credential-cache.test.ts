@@ -128,7 +128,7 @@ describe('a revoked key', () => {
     api = await pipelineApi(keyHandlers, { bus })
     other = await pipelineApi(keyHandlers, { bus, db: api.db })
     withoutBus = await pipelineApi(keyHandlers, { bus: SILENT_BUS, db: api.db })
-  }, 60_000)
+  })
   afterAll(async () => {
     await other?.close()
     await withoutBus?.close()

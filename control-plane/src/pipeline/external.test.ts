@@ -40,7 +40,7 @@ beforeAll(async () => {
     return outside(context)
   })
   api = await pipelineApi({}, { db, more: [route] })
-}, 60_000)
+})
 afterAll(async () => {
   await api?.close()
   await db?.close()

@@ -28,7 +28,7 @@ async function createAgent(
 beforeAll(async () => {
   db = await testDatabase()
   api = await pipelineApi({ ...keyHandlers, 'agents.create': createAgent }, { db, limits, bus })
-}, 60_000)
+})
 afterAll(async () => {
   await api?.close()
   await db?.close()
@@ -169,7 +169,7 @@ describe('a lost database connection', () => {
     url.port = String(proxy.port)
     database = await openDatabase({ ownerUrl: url.href, waitMs: 1000 })
     cut = await pipelineApi(keyHandlers, { db, database, limits })
-  }, 60_000)
+  })
   afterAll(async () => {
     await cut?.close()
     await database?.close()

@@ -11,7 +11,7 @@ let api: PipelineApi
 beforeAll(async () => {
   fixture = await ReadingFixture.open()
   api = fixture.api
-}, 300_000)
+})
 afterAll(() => api?.close())
 
 describe('a large draft', () => {

@@ -9,7 +9,7 @@ let api: PipelineApi
 beforeAll(async () => {
   fixture = await ReadingFixture.open()
   api = fixture.api
-}, 60_000)
+})
 afterAll(() => api?.close())
 
 const padding = 'x'.repeat(LARGE_BODY_BYTES)

@@ -175,7 +175,7 @@ describe('recording writer', () => {
     await replacement
     ring.writeLeft(800, tone(800, 1000), 0, 800)
     ring.writeRight(800, tone(800, 1000), 0, 800)
-    await expect.poll(() => read(paths[1]!).channels[0]!.length, { timeout: 10_000 }).toBe(800)
+    await expect.poll(() => read(paths[1]!).channels[0]!.length).toBe(800)
     writeFileSync(paths[2]!, '')
     const lost = writer.split(next.id, join(paths[2]!, 'x.wav'), undefined)
     await expect(lost.next).rejects.toMatchObject({ code: 'recording_path_not_writable' })

@@ -143,7 +143,7 @@ describe('media threads over real sockets', () => {
     })
     const a = await small.open({ label: 'a' })
     await a.close()
-    const next = await vi.waitFor(() => small.open({ label: 'b' }), { timeout: 10_000 })
+    const next = await vi.waitFor(() => small.open({ label: 'b' }))
     expect(next.local.port).toBe(a.local.port)
     await small.close()
   })

@@ -12,7 +12,7 @@ const CALLS: readonly { readonly suite: SrtpSuite | null; readonly minutes: numb
 ]
 
 // Seconds of computing where nothing else runs.
-describe('a long call', { timeout: 300_000 }, () => {
+describe('a long call', () => {
   it.each(CALLS)(
     'every sample of a call of $minutes minutes with $suite arrives unchanged, through hold, resume, re-key and sequence wraps',
     async ({ suite, minutes }) => {

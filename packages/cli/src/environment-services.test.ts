@@ -23,7 +23,7 @@ const closers: (() => Promise<void>)[] = []
 beforeAll(async () => {
   test = await testDatabase()
   chat = await FakeOpenAiChat.open()
-}, 60_000)
+})
 afterAll(async () => {
   for (const close of closers.reverse()) await close()
   await chat?.close()

@@ -37,7 +37,7 @@ beforeAll(async () => {
     port: Number(new URL(url).port),
   }))
   egress = new OutboundHttp({ allow: allowed, time: systemTime })
-}, 60_000)
+})
 afterAll(async () => {
   silent?.close()
   await egress?.close()

@@ -105,7 +105,7 @@ describe('the package that others install', () => {
       // @ts-expect-error a number
       agent.head?.version.slice()`
     await compile('user.ts', script, { lib: ['es2022', 'dom'], types: [], skipLibCheck: false })
-  }, 300_000)
+  })
 
   it(
     'the generated types accept and return exactly what the types of the contract do',

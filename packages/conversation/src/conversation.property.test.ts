@@ -155,7 +155,7 @@ describe('any sequence of caller, model, action and timer events', () => {
       ),
       { numRuns: 60 },
     )
-  }, 120_000)
+  })
 })
 
 function expectAnswersOnce(

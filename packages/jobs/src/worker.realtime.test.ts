@@ -140,19 +140,17 @@ describe('a worker', () => {
     ])
     expect(JSON.parse(rows[1]!.body).run.analysis).toMatchObject({ custom: { guests: 4 } })
     // The receiver hears before the worker knows that it did.
-    await vi.waitFor(
-      () =>
-        expect(one.metrics).toMatchObject({
-          runs_reaped: 1,
-          hangups_confirmed: 1,
-          webhooks_delivered: 2,
-          analyses_made: 1,
-        }),
-      { timeout: 15_000 },
+    await vi.waitFor(() =>
+      expect(one.metrics).toMatchObject({
+        runs_reaped: 1,
+        hangups_confirmed: 1,
+        webhooks_delivered: 2,
+        analyses_made: 1,
+      }),
     )
     expect(harness.problems).toEqual([])
     await telephone.close()
-  }, 45_000)
+  })
 
   it('a worker sends all webhooks of an environment in one round', async () => {
     await test.owner.query(
@@ -164,8 +162,8 @@ describe('a worker', () => {
     )
     const one = await worker({ intervals: { webhooks: 600_000 } })
     new BullEnvironmentQueue(connections).wake('webhooks', harness.scope)
-    await vi.waitFor(() => expect(one.metrics.webhooks_delivered).toBe(20), { timeout: 15_000 })
-  }, 20_000)
+    await vi.waitFor(() => expect(one.metrics.webhooks_delivered).toBe(20))
+  })
 
   it('a worker recovers when the database closes every connection', async () => {
     const joins: number[] = []
@@ -175,13 +173,13 @@ describe('a worker', () => {
       return false
     }
     await worker({ joinRecordings, intervals: { joinRecordings: 50 } })
-    await vi.waitFor(() => expect(joins.length).toBeGreaterThan(2), { timeout: 15_000 })
+    await vi.waitFor(() => expect(joins.length).toBeGreaterThan(2))
     await test.owner.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'parley'",
     )
     const before = joins.length
-    await vi.waitFor(() => expect(joins.length).toBeGreaterThan(before + 2), { timeout: 10_000 })
-  }, 30_000)
+    await vi.waitFor(() => expect(joins.length).toBeGreaterThan(before + 2))
+  })
 
   it('a closing worker releases everything within 10 s and does nothing afterwards', async () => {
     let rounds = 0
@@ -193,7 +191,7 @@ describe('a worker', () => {
       },
       intervals: { joinRecordings: 20, expireContents: 20 },
     })
-    await vi.waitFor(() => expect(rounds).toBeGreaterThan(2), { timeout: 15_000 })
+    await vi.waitFor(() => expect(rounds).toBeGreaterThan(2))
     const closedAt = performance.now()
     await hanging.close()
     expect(performance.now() - closedAt).toBeLessThan(15_000)
@@ -209,6 +207,6 @@ describe('a worker', () => {
       },
       intervals: { joinRecordings: 20 },
     })
-    await vi.waitFor(() => expect(others).toBeGreaterThan(0), { timeout: 15_000 })
-  }, 30_000)
+    await vi.waitFor(() => expect(others).toBeGreaterThan(0))
+  })
 })

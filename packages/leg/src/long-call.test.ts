@@ -72,5 +72,5 @@ describe('a call of 40 minutes, signalling and media, in virtual time', () => {
     await line.pass(1000)
     expect(line.a.end).toMatchObject({ cause: 'bye', confirmed: true })
     expect(line.b.end).toMatchObject({ cause: 'bye', confirmed: true })
-  }, 300_000)
+  })
 })

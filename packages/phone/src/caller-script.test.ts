@@ -14,7 +14,7 @@ const voice = new PhoneVoice(tones, 'en')
 const spoken = new Map<string, Int16Array>()
 beforeAll(async () => {
   for (const text of [GREETING, ORDER, ANSWER]) spoken.set(text, await voice.render(text))
-}, 60_000)
+})
 afterAll(() => tones.close())
 
 /** Follows the script on a call whose far end greets, answers when the caller falls silent, and stops when it is interrupted. */

@@ -16,7 +16,7 @@ const renderings = new Map<string, Int16Array>()
 beforeAll(async () => {
   for (const text of [GREETING, ORDER, ANSWER, SHORT])
     renderings.set(text, await new PhoneVoice(voice, 'en').render(text))
-}, 60_000)
+})
 afterAll(() => voice.close())
 
 const spoken = (text: string): Int16Array => renderings.get(text)!

@@ -29,7 +29,7 @@ async function open(options: Partial<PhoneOptions> = {}): Promise<VirtualPhone> 
   return phone
 }
 
-describe('inbound calls that wait for nextCall()', { timeout: 90_000 }, () => {
+describe('inbound calls that wait for nextCall()', () => {
   it('inbound calls that wait for nextCall() are answered up to the limit, and the next one gets 486', async () => {
     const phone = await open({ maxWaitingCalls: 2 })
     const caller = await open()

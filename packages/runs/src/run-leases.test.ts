@@ -79,7 +79,7 @@ async function held(leaseMs?: number): Promise<OwnedRun> {
 const timeline = async (runId: string) =>
   (await listEvents(test.database.within(scope), scope, runId, { cursor: null, limit: 1000 })).rows
 
-const eventually = <Result>(check: () => Result | Promise<Result>) => vi.waitFor(check, { timeout: 10_000 })
+const eventually = <Result>(check: () => Result | Promise<Result>) => vi.waitFor(check)
 
 it('exactly one of many processes claims a run', async () => {
   const runId = await admitted()
@@ -262,8 +262,9 @@ it('a run that another process took over is marked as lost and writes nothing mo
   const orders: string[] = []
   run.onCommand(order => orders.push(order.type))
   await letLeaseEnd(test, run.owned)
-  const [reaped] = await test.database.runs.reap({ engine: 'worker', worker: 'reaper' }, 10)
-  expect(reaped?.run_id).toBe(run.runId)
+  // Leases of earlier tests' runs end on a busy machine.
+  const reaped = await test.database.runs.reap({ engine: 'worker', worker: 'reaper' }, 100)
+  expect(reaped.map(({ run_id }) => run_id)).toContain(run.runId)
   const before = await timeline(run.runId)
   run.note({ kind: 'digits', direction: 'in', digits: '1' })
   await eventually(() => expect(orders).toEqual(['lost']))

@@ -132,6 +132,6 @@ describe('an agent that cannot continue a conversation', () => {
       source.scope.tenant_id,
     ])
     expect(await prepared()).toBeNull()
-    await vi.waitFor(async () => expect(await refusals()).toEqual(['channel_not_supported']), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await refusals()).toEqual(['channel_not_supported']))
   })
 })

@@ -54,7 +54,7 @@ beforeAll(async () => {
   await fill(many, AGENTS)
   await fill(await test.scope(), 100)
   await test.owner.query('analyze')
-}, 120_000)
+})
 afterAll(() => test?.close())
 
 async function explained(filter: AgentFilter): Promise<{ steps: Step[]; blocks: number }> {

@@ -9,7 +9,7 @@ let scope: Scope
 
 beforeAll(async () => {
   test = await testDatabase()
-}, 60_000)
+})
 afterAll(() => test?.close())
 beforeEach(async () => {
   scope = await test.scope()

@@ -9,7 +9,7 @@ afterAll(() => calls.close())
 
 const caseOf = (id: string): CallerCase => CASES.find(example => example.id === id)!
 
-describe('the benchmark of scripted callers', { timeout: 300_000 }, () => {
+describe('the benchmark of scripted callers', () => {
   it('the benchmark of scripted callers has at least sixty scripts in two languages, of every kind', () => {
     expect(CASES.length).toBeGreaterThanOrEqual(60)
     expect(new Set(CASES.map(({ language }) => language))).toEqual(new Set(['en', 'es']))

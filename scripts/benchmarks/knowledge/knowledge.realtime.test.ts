@@ -22,7 +22,7 @@ it('the question set has 2,000 documents of different titles and no two equal qu
 })
 
 const embedder = requires(EMBEDDER_PROGRAMS)
-describe.skipIf(embedder.missing)(`npm run bench -- knowledge${embedder.note}`, { timeout: 240_000 }, () => {
+describe.skipIf(embedder.missing)(`npm run bench -- knowledge${embedder.note}`, () => {
   const closers: (() => Promise<unknown>)[] = []
   let base: KnowledgeBase
   let search: Awaited<ReturnType<typeof measureSearches>>
@@ -50,7 +50,7 @@ describe.skipIf(embedder.missing)(`npm run bench -- knowledge${embedder.note}`, 
     closers.push(() => base.close())
     sound = await recallOf(0)
     faulty = await recallOf(1)
-  }, 240_000)
+  })
   afterAll(async () => {
     for (const close of closers.reverse()) await close()
   })

@@ -12,7 +12,7 @@ const renderings = new Map<string, Int16Array>()
 beforeAll(async () => {
   const phone = new PhoneVoice(voice, 'en')
   for (const text of CALLER_LINES) renderings.set(text, await phone.render(text))
-}, 60_000)
+})
 afterAll(() => voice.close())
 
 const lastAudible = (audio: Int16Array) => audio.findLastIndex(sample => Math.abs(sample) >= AUDIBLE_PEAK)

@@ -24,7 +24,7 @@ describe('the turn benchmark', () => {
     const rows = await Promise.all([rowOf(false), rowOf(true)])
     plain = rows[0]
     planted = rows[1]
-  }, 60_000)
+  })
 
   it('every turn of simultaneous calls over TLS and SRTP, which are recorded, is answered', () => {
     expect(plain).toMatchObject({ calls: CALLS, turns: 4 * CALLS, broken: [], secure: true, recorded: true })

@@ -33,7 +33,7 @@ let calls: ClinicCalls
 
 beforeAll(async () => {
   calls = await ClinicCalls.open(voice => PatientCaller.prepare(CALLER, voice), 2)
-}, 60_000)
+})
 afterAll(() => calls?.close())
 
 /** What a call's agent did beside its report. */

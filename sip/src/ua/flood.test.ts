@@ -4,7 +4,7 @@ import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 const clean = { sessions: 0, dialogs: 0, transactions: 0, sends: 0 }
 
-describe('floods', { timeout: 300_000 }, () => {
+describe('floods', () => {
   it.each(['udp', 'tcp'] as const)(
     '10^4 INVITEs over %s: beyond the limit they get 503 with Retry-After, and live calls continue',
     transport => {

@@ -172,7 +172,7 @@ const PIZZERIA: Mutation[] = [
 describe.each([
   ['clinic', CLINIC],
   ['pizza', PIZZERIA],
-] as const)('the suite of the example %s', { timeout: 300_000 }, (example, mutations) => {
+] as const)('the suite of the example %s', (example, mutations) => {
   const cases = casesOf(example)
 
   it('its cases pass, in text and with audio', async () => {
@@ -187,7 +187,7 @@ describe.each([
   })
 })
 
-it('every case of the pizzeria fails when the kitchen does not answer', { timeout: 300_000 }, async () => {
+it('every case of the pizzeria fails when the kitchen does not answer', async () => {
   const cases = casesOf('pizza').map(one => ({ ...one, mocks: [] }))
   expect(await verdicts(copyOf('pizza'), cases)).toEqual(cases.map(() => 'failed'))
 })

@@ -41,11 +41,11 @@ describe('a local speech server', () => {
     const { port } = server
     expect(await read(port)).toBe('no key')
     await read(port, '/exit')
-    await expect.poll(() => lines, { timeout: 60_000 }).toHaveLength(1)
+    await expect.poll(() => lines).toHaveLength(1)
     expect(lines[0]).toBe(
       'The local server local_stt/moonshine-tiny-en ended (it ended with exit code 7); it starts again in 0.001 s.',
     )
-    await expect.poll(() => read(port), { timeout: 60_000 }).toBe('no key')
+    await expect.poll(() => read(port)).toBe('no key')
     expect(server.port).toBe(port)
     await server.close()
     expect(await read(port)).toBeNull()

@@ -41,7 +41,7 @@ async function openCaller({ override }: BuiltInPhone): Promise<VirtualPhone> {
 }
 
 // Its speech is synthesised at the first call: seconds of work on a busy machine.
-describe('the built-in phone', { timeout: 90_000 }, () => {
+describe('the built-in phone', () => {
   it('the phone answers its number under the name of its trunk to a caller with the password of the home', async () => {
     const phone = await opened()
     const caller = await openCaller(phone)

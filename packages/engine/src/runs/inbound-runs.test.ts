@@ -214,7 +214,7 @@ it('the INVITE is stored without the personal data that the agent redacts, altho
     return (await test.owner.query(query, [tenant_id])).rows
   }
   await expect
-    .poll(kept, { timeout: 10_000 })
+    .poll(kept)
     .toEqual([{ message: text.replace('Ida Bell', '[name]').replace('+12025550177', '[phone number]') }])
 })
 
@@ -250,11 +250,11 @@ it('a call that a full or draining engine refuses leaves a rejected run, unless 
   }
   refuse('+12025550101', 'overload')
   refuse('+12025550199', 'overload')
-  await expect.poll(rejected, { timeout: 10_000 }).toHaveLength(1)
+  await expect.poll(rejected).toHaveLength(1)
   refuse('+12025550101', 'draining')
-  await expect.poll(rejected, { timeout: 10_000 }).toHaveLength(2)
+  await expect.poll(rejected).toHaveLength(2)
   const run = { state: 'rejected', phone_state: 'rejected', to_number: '+12025550101' }
-  await expect.poll(rejected, { timeout: 10_000 }).toEqual([
+  await expect.poll(rejected).toEqual([
     { ...run, disposition: 'overload' },
     { ...run, disposition: 'draining' },
   ])
@@ -272,7 +272,7 @@ it('a trunk that sends more calls than its rate leaves a rejected run, and anoth
   expect(await call('+12025550102')).toBe(other.tenant_id)
   const text = "select disposition from parley.runs where tenant_id = $1 and state = 'rejected'"
   await expect
-    .poll(async () => (await test.owner.query(text, [flooding.tenant_id])).rows, { timeout: 10_000 })
+    .poll(async () => (await test.owner.query(text, [flooding.tenant_id])).rows)
     .toEqual([{ disposition: 'call_rate' }])
 })
 
@@ -283,7 +283,7 @@ it('a caller who cancels before ringing leaves a completed run with outcome call
   if (decision.kind === 'refused') throw new TypeError('the call was refused')
   decision.plan.onAbandoned?.('caller_gone')
   await expect
-    .poll(() => runOf(invite), { timeout: 10_000 })
+    .poll(() => runOf(invite))
     .toMatchObject({
       state: 'completed',
       phone_state: 'ended',
@@ -314,7 +314,7 @@ it('the allowed headers of an INVITE, and who diverted the call, are variables o
   const text = "select fields from parley.run_events where run_id = $1 and kind = 'error'"
   const message = expect.stringContaining('The header X-Long of the INVITE is longer than 1,024 bytes')
   await expect
-    .poll(async () => (await test.owner.query(text, [run_id])).rows, { timeout: 10_000 })
+    .poll(async () => (await test.owner.query(text, [run_id])).rows)
     .toEqual([{ fields: { code: 'header_refused', message } }])
 })
 

@@ -16,7 +16,7 @@ const REGISTERED: RegistrationStatus = {
   flow: { id: 'flow-1' } as Flow,
 }
 
-const until = <Result>(check: () => Result | Promise<Result>) => vi.waitFor(check, { timeout: 10_000 })
+const until = <Result>(check: () => Result | Promise<Result>) => vi.waitFor(check)
 
 let test: TestDatabase
 let scope: Scope

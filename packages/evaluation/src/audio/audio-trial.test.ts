@@ -92,7 +92,7 @@ const latencyOf = (value: number) => [
   { type: 'said', id: 'says', role: 'user', contains: 'book a room' },
 ]
 
-describe('a trial with audio', { timeout: 300_000 }, () => {
+describe('a trial with audio', () => {
   it('a trial with audio is a call in virtual time: the caller speaks, the agent hears and answers, and its latency is measured', async () => {
     const report = await run({ assertions: [...caseOf().assertions, ...latencyOf(3000)] })
     expect(report.error).toBeNull()

@@ -85,7 +85,7 @@ async function recordedCall(over: object = {}, seed = 5) {
 
 const itemsOf = (items: readonly object[]) => items.filter(item => (item as { kind: string }).kind !== 'state')
 
-describe('replay of a call', { timeout: 120_000 }, () => {
+describe('replay of a call', () => {
   it('the replay of a call decides everything again as it was recorded, at the same times, without services and audio', async () => {
     const { report, log, bytes } = await recordedCall()
     expect(report.verdict).toBe('passed')

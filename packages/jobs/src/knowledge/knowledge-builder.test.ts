@@ -95,7 +95,7 @@ let withVectors: TestDatabase
 beforeAll(async () => {
   plain = await testDatabase()
   withVectors = await testDatabaseWithVectors()
-}, 300_000)
+})
 afterAll(async () => {
   await reader.close()
   await plain?.close()

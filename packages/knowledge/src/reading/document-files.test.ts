@@ -127,7 +127,7 @@ describe('a PDF file', () => {
     } finally {
       await limited.close()
     }
-  }, 300_000)
+  })
 })
 
 describe('the limits of reading', () => {
@@ -142,7 +142,7 @@ describe('the limits of reading', () => {
     } finally {
       await limited.close()
     }
-  }, 300_000)
+  })
 
   it('a document that exceeds the time is unreadable', async () => {
     const hasty = new DocumentReader({ timeoutMs: 1 })

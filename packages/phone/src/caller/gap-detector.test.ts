@@ -14,7 +14,7 @@ function gapsIn(audio: Int16Array, leastMs = 40) {
 
 const SPEECH = 'You have reached the clinic, which is open from eight to five. Which day? Or press 1, 2 or 3.'
 
-describe('gaps in received speech', { timeout: 60_000 }, () => {
+describe('gaps in received speech', () => {
   it.each(['en', 'es'])('speech of the voice for %s without damage has no gap', async language => {
     expect(gapsIn(await new PhoneVoice(tones, language).render(SPEECH), 20)).toEqual([])
   })

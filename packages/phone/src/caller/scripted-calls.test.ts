@@ -19,7 +19,7 @@ const voice = new PhoneVoice(tones, 'en')
 const spoken = new Map<string, Int16Array>()
 beforeAll(async () => {
   for (const text of [GREETING, ANSWER]) spoken.set(text, await voice.render(text))
-}, 60_000)
+})
 afterAll(() => tones.close())
 
 type Options = PhoneCallOptions & { readonly codecs?: readonly ('PCMU' | 'G722')[] }
@@ -72,7 +72,7 @@ async function playScript(
   return { line, far, turns: callerTurns(evidence), missed: missedExpectations(evidence) }
 }
 
-describe('a caller that follows the script of a test case', { timeout: 60_000 }, () => {
+describe('a caller that follows the script of a test case', () => {
   it('a caller lets the far end finish before each step, and its turns say what it heard and how soon', async () => {
     const { line, far, turns, missed } = await playScript([
       {

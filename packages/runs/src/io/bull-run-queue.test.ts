@@ -44,7 +44,7 @@ it('the run queue delivers each wake-up promptly to one process that listens for
     await worker.listen(['chat', 'task', 'background'], listen('worker'))
     for (let i = 0; i < 20; i++) api.wake(workOf(`run-${i}`))
     api.wake(workOf('a chat', 'chat'))
-    await vi.waitFor(() => expect(taken.length).toBe(21), { timeout: 10_000 })
+    await vi.waitFor(() => expect(taken.length).toBe(21))
     expect(new Set(taken.map(([, run]) => run)).size).toBe(21)
     expect(taken.filter(([who]) => who === 'worker')).toEqual([['worker', 'a chat']])
   }))
@@ -57,10 +57,10 @@ it('wake-ups of the run queue that come while one is under way share jobs of eig
       const { rows } = await test.owner.query("select data from parley_queue.job where queue = 'calls' order by seq")
       return rows.map(({ data }) => 1 + (data.more?.length ?? 0))
     }
-    await vi.waitFor(async () => expect(await jobs()).toEqual([1, 8, 8, 4]), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await jobs()).toEqual([1, 8, 8, 4]))
     const taken: Work[] = []
     await engine.listen(['phone'], async work => void taken.push(work))
-    await vi.waitFor(() => expect(taken.length).toBe(21), { timeout: 10_000 })
+    await vi.waitFor(() => expect(taken.length).toBe(21))
     expect(taken.toSorted((a, b) => Number(a.run_id.slice(4)) - Number(b.run_id.slice(4)))).toEqual(
       Array.from({ length: 21 }, (_, i) => workOf(`run-${i}`)),
     )
@@ -72,15 +72,15 @@ it('the run queue drops a wake-up that no process took within 30 s', () =>
     const queued = async () =>
       (await test.owner.query("select from parley_queue.job where queue = 'calls' and data->>'run_id' = 'old'"))
         .rowCount
-    await vi.waitFor(async () => expect(await queued()).toBe(1), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await queued()).toBe(1))
     let lateMs = 30_001
     const engine = make(() => Date.now() + lateMs)
     const taken: string[] = []
     await engine.listen(['phone'], async work => void taken.push(work.run_id))
-    await vi.waitFor(async () => expect(await queued()).toBe(0), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await queued()).toBe(0))
     lateMs = 0
     engine.wake(workOf('new'))
-    await vi.waitFor(() => expect(taken).toEqual(['new']), { timeout: 10_000 })
+    await vi.waitFor(() => expect(taken).toEqual(['new']))
   }))
 
 it('a run queue that closes while it starts leaves no connection and logs no error', () =>

@@ -106,4 +106,4 @@ it('the reaper leaves runs alone whose journals wait for replay, and replay writ
   } finally {
     other.kill()
   }
-}, 300_000)
+})

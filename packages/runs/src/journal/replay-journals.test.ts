@@ -39,7 +39,7 @@ it('the timeline, transcript and inference in a killed process’s journal reach
   expect(harness.problems).toEqual([])
 })
 
-it('nothing stored on disk is lost when a process is killed while it writes', { timeout: 60_000 }, async () => {
+it('nothing stored on disk is lost when a process is killed while it writes', async () => {
   const url = new URL(harness.test.owner.url)
   url.port = String(harness.relay.port)
   const runId = await harness.admitted()

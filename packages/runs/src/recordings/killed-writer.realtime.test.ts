@@ -71,36 +71,32 @@ describe('the recording of a process that is killed', () => {
     [9.8, 8.5],
     [10.1, 8.5],
     [12.4, 11],
-  ])(
-    'a recording whose process is killed at %s s lacks less than its last second',
-    { timeout: 30_000 },
-    async (seconds, atOnce) => {
-      const home = await machine()
-      const dead = engineOn(test, home)
-      let recording: Recorder | undefined
-      try {
-        const call: RecordedRun = await callOf(test)
-        const { path } = await dead.spool.open(call)
-        recording = recorder(path, atOnce * SECOND)
-        await recording.reached(atOnce * SECOND + 100)
-        await dead.spool.poll()
-        await recording.reached(seconds * SECOND)
-        await dead.spool.poll()
-        await kill(recording)
-        await reapCall(test, call)
-        const { spool, services } = engineOn(test, home)
-        await spool.poll()
-        expect(await spooledIn(home.directory)).toEqual([])
-        expect(await joinsOf(services, call)).toHaveLength(1)
-        const { state, bytes } = await storedRecording(test, home.blobs, call)
-        expect(state).toBe('partial')
-        const frames = framesOf(bytes!)
-        expect(frames).toBeGreaterThan(recording.position() - SECOND)
-        expect(frames).toBeLessThan(recording.position() + SECOND)
-      } finally {
-        recording?.child.kill('SIGKILL')
-        await home.remove()
-      }
-    },
-  )
+  ])('a recording whose process is killed at %s s lacks less than its last second', async (seconds, atOnce) => {
+    const home = await machine()
+    const dead = engineOn(test, home)
+    let recording: Recorder | undefined
+    try {
+      const call: RecordedRun = await callOf(test)
+      const { path } = await dead.spool.open(call)
+      recording = recorder(path, atOnce * SECOND)
+      await recording.reached(atOnce * SECOND + 100)
+      await dead.spool.poll()
+      await recording.reached(seconds * SECOND)
+      await dead.spool.poll()
+      await kill(recording)
+      await reapCall(test, call)
+      const { spool, services } = engineOn(test, home)
+      await spool.poll()
+      expect(await spooledIn(home.directory)).toEqual([])
+      expect(await joinsOf(services, call)).toHaveLength(1)
+      const { state, bytes } = await storedRecording(test, home.blobs, call)
+      expect(state).toBe('partial')
+      const frames = framesOf(bytes!)
+      expect(frames).toBeGreaterThan(recording.position() - SECOND)
+      expect(frames).toBeLessThan(recording.position() + SECOND)
+    } finally {
+      recording?.child.kill('SIGKILL')
+      await home.remove()
+    }
+  })
 })

@@ -87,10 +87,10 @@ it('the spool counts the bytes of a segment whose upload never finishes', async 
   const { path } = await spool.open(await callOf(test))
   await record(path, 0, 12 * SECOND)
   void spool.poll()
-  await vi.waitFor(() => expect(spool.bytes).toBeGreaterThan(0), { timeout: 10_000 })
+  await vi.waitFor(() => expect(spool.bytes).toBeGreaterThan(0))
   await record(path, 10 * SECOND, 22 * SECOND)
   time.advance(30_000)
-  await vi.waitFor(() => expect(spool.bytes).toBeGreaterThan(20 * SECOND * FRAME_BYTES), { timeout: 10_000 })
+  await vi.waitFor(() => expect(spool.bytes).toBeGreaterThan(20 * SECOND * FRAME_BYTES))
   await expect(spool.open(await callOf(test))).rejects.toMatchObject(unavailable)
 })
 

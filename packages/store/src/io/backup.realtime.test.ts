@@ -132,4 +132,4 @@ it('a home and its database restored elsewhere have their agents and recordings,
   expect([webhook?.event, others]).toEqual(['run.ended', []])
   await restored.database.transaction(scope, tx => settleSend(tx, webhook!, { kind: 'delivered' }))
   expect(await takenOf(restored.database, scope)).toEqual([])
-}, 60_000)
+})

@@ -95,7 +95,7 @@ describe('the embedded server', () => {
     const again = await started(home)
     expect(again.ownerUrl).toBe(first.ownerUrl)
     expect(await ask(await attachEmbeddedPostgres(home), 'select n from kept')).toEqual([{ n: 7 }])
-  }, 120_000)
+  })
 
   it('the embedded server is reached by a socket in its private data directory, and by TCP where no socket fits', async () => {
     const home = await newHome()
@@ -112,7 +112,7 @@ describe('the embedded server', () => {
     await chmod(parent, 0o711)
     const deep = join(parent, 'a'.repeat(90))
     expect(await by((await started(deep)).ownerUrl)).toEqual([{ port: expect.any(Number) }])
-  }, 120_000)
+  })
 
   it('the embedded server restarts after a crash, and a connection pool recovers', async () => {
     const home = await newHome()
@@ -123,13 +123,13 @@ describe('the embedded server', () => {
     ends.push(() => database.close())
     const { pid } = await recordOf(home)
     process.kill(pid, 'SIGKILL')
-    await vi.waitFor(() => expect(notices.at(-1)).toMatch('is running again'), { timeout: 60_000 })
+    await vi.waitFor(() => expect(notices.at(-1)).toMatch('is running again'))
     await database.ping()
     expect((await recordOf(home)).pid).not.toBe(pid)
     await embedded.stop()
     expect(await readPostmasterFile((await recordOf(home)).data)).toBeNull()
     await expect(database.ping()).rejects.toMatchObject({ code: 'database_unavailable' })
-  }, 120_000)
+  })
 
   it('a new process adopts the embedded server of a killed process, but not that of a live one', async () => {
     const home = await newHome()
@@ -145,7 +145,7 @@ describe('the embedded server', () => {
     expect(await recordOf(home)).toMatchObject({ pid: before.pid, keeper: { pid: process.pid } })
     await adopted.stop()
     await expect(ask(adopted.ownerUrl, 'select 1')).rejects.toThrow()
-  }, 120_000)
+  })
 
   it.each(['started', 'adopted'] as const)(
     'a process that exits without closing leaves no server behind (%s)',
@@ -157,7 +157,7 @@ describe('the embedded server', () => {
       const exited = new Promise(resolve => other.once('exit', resolve))
       other.stdin!.end('exit')
       await exited
-      await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), { timeout: 20_000 })
+      await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow())
       const again = await started(home)
       expect(again.how).toBe('started')
     },
@@ -182,7 +182,7 @@ describe('the embedded server', () => {
     expect(new URL(again.ownerUrl).port).not.toBe(new URL(first.ownerUrl).port)
     await again.stop()
     await ask(first.ownerUrl, 'select 1')
-  }, 120_000)
+  })
 
   it('two processes that start at the same time start one embedded server', async () => {
     const home = await newHome()
@@ -194,7 +194,7 @@ describe('the embedded server', () => {
       await gone
     }
     await expect(attachEmbeddedPostgres(home)).rejects.toMatchObject({ code: 'database_unavailable' })
-  }, 120_000)
+  })
 
   it('the embedded server explains a lost password or wrong file permissions', async () => {
     const home = await newHome()
@@ -212,5 +212,5 @@ describe('the embedded server', () => {
     })
     await writeFile(join(home, 'postgres.json'), text)
     await started(home)
-  }, 120_000)
+  })
 })

@@ -77,7 +77,7 @@ beforeAll(async () => {
       await database.close()
     }
   })
-}, 300_000)
+})
 afterAll(() => test?.close())
 
 describe('a database with pgvector', () => {

@@ -43,6 +43,7 @@ describe('a run whose owner died', () => {
   it('a run whose owner died is found with the facts that decide its ending', async () => {
     const run = await running(scope)
     await within(tx => moveRun(tx, scope, run, { phone_state: 'active' }))
+    const before = performance.now()
     await test.owner.query(
       `insert into parley.run_events (tenant_id, run_id, seq, at, kind, fields)
        values ($1, $2, 2, now() - interval '14 s', 'state', '{"state": "running", "phone_state": "active"}'),
@@ -52,6 +53,7 @@ describe('a run whose owner died', () => {
     await within(tx => cancelRun(tx, scope, run.run_id))
     await letLeaseEnd(test, run)
     const [lost, ...others] = await reap()
+    const tookMs = performance.now() - before
     expect(others).toEqual([])
     expect(lost).toMatchObject({
       run_id: run.run_id,
@@ -61,9 +63,10 @@ describe('a run whose owner died', () => {
       lost_engine: 'engine-1',
     })
     expect(lost!.renewed_ms_ago).toBeGreaterThanOrEqual(9000)
-    expect(lost!.renewed_ms_ago).toBeLessThan(12_000)
+    expect(lost!.renewed_ms_ago).toBeLessThanOrEqual(9001 + tookMs)
     // From active (14 s ago) to the last renewal (9 s ago).
-    expect(Math.abs(Number(lost!.connected_ms) - 5000)).toBeLessThan(2000)
+    expect(Number(lost!.connected_ms)).toBeGreaterThanOrEqual(5000)
+    expect(Number(lost!.connected_ms)).toBeLessThanOrEqual(5001 + tookMs)
     expect(await reap()).toEqual([])
   })
 

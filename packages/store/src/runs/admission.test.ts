@@ -277,7 +277,7 @@ const ADMITTING = [
 ]
 
 // Thousands of transactions take long on a busy machine.
-describe.each(ADMITTING)('concurrent admissions, each $way,', { timeout: 60_000 }, ({ admitOne }) => {
+describe.each(ADMITTING)('concurrent admissions, each $way,', ({ admitOne }) => {
   it('never admit more runs than the capacity, and a refused one leaves nothing', async () => {
     for (const daily of [100, null]) {
       const scope = await workspace(test, { capacity: 40, daily })
@@ -310,7 +310,7 @@ describe.each(ADMITTING)('concurrent admissions, each $way,', { timeout: 60_000 
   })
 })
 
-describe('concurrent admissions', { timeout: 60_000 }, () => {
+describe('concurrent admissions', () => {
   it('concurrent admissions never admit more runs than the daily limit while runs end and release their permits', async () => {
     const scope = await workspace(test, { capacity: 40, daily: 100 })
     const over: Promise<unknown>[] = []
@@ -375,7 +375,7 @@ async function plant(name: string, fault: (body: string) => string, copy: string
   await test.owner.query(faulty.replaceAll(`parley.${name}`, `parley.${copy}`).replaceAll(`${name}.`, `${copy}.`))
 }
 
-describe('the admission tests detect a planted fault:', { timeout: 60_000 }, () => {
+describe('the admission tests detect a planted fault:', () => {
   it('the admission tests detect a planted fault: an admission without a lock on the counters', async () => {
     await plant('admit_run', body => body.replace('for no key update', ''), 'admit_any')
     const scope = await workspace(test, { capacity: 40 })

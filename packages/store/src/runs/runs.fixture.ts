@@ -9,7 +9,8 @@ import type { RunOwner, RunOwnership } from './protocol.ts'
 
 export const ENGINE: RunOwner = { engine: 'engine-1', worker: null }
 export const REAPER: RunOwner = { engine: 'worker-9', worker: 'reaper' }
-const MINUTE_MS = 60_000
+/** Longer than any test takes, so that no search for ended leases finds a run of another test. */
+const LEASE_MS = 3_600_000
 
 /** An outbound call of the agent `greeter`. */
 export const OUTBOUND: RunRequest = {
@@ -88,14 +89,14 @@ export async function admitted(test: TestDatabase, scope: Scope, request: RunReq
   return admission.run_id
 }
 
-/** A run with the owner `owner` and a lease of a minute. */
+/** A run with the owner `owner` and a lease of an hour. */
 export async function owned(
   test: TestDatabase,
   scope: Scope,
   request: RunRequest = OUTBOUND,
   owner: RunOwner = ENGINE,
 ): Promise<RunOwnership> {
-  const admission = await admit(test, scope, request, { owner: { ...owner, leaseMs: MINUTE_MS } })
+  const admission = await admit(test, scope, request, { owner: { ...owner, leaseMs: LEASE_MS } })
   if (admission.kind !== 'admitted' || admission.owned === null) throw new Error('refused')
   return admission.owned
 }

@@ -48,9 +48,7 @@ async function opened() {
   return { peers, problems, connected, offer: (sdp: string) => peers.connect({ sdp, audio: AUDIO, media: at }) }
 }
 
-it('when the child process is killed its connections end with the reason, and the next connection starts another process', {
-  timeout: 180_000,
-}, async () => {
+it('when the child process is killed its connections end with the reason, and the next connection starts another process', async () => {
   const { peers, problems, connected } = await opened()
   const calls = [await connected(), await connected()]
   const first = peers.pid!
@@ -67,9 +65,7 @@ it('when the child process is killed its connections end with the reason, and th
   expect(peers.size).toBe(1)
 })
 
-it('200 offers of nonsense are refused, and the connections beside them and the child process go on', {
-  timeout: 180_000,
-}, async () => {
+it('200 offers of nonsense are refused, and the connections beside them and the child process go on', async () => {
   const { peers, problems, connected, offer } = await opened()
   const { browser, events } = await connected()
   const pid = peers.pid

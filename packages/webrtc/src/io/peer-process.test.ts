@@ -18,7 +18,7 @@ const peers = new PeerProcess({
 })
 afterAll(() => peers.close())
 
-describe('a peer connection with a browser', { timeout: 60_000 }, () => {
+describe('a peer connection with a browser', () => {
   it('a page that floods its data channel reaches the engine with a few messages a second', async () => {
     const browser = new BrowserStandIn()
     const received: string[] = []

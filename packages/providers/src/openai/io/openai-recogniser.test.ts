@@ -70,7 +70,7 @@ async function open({ keywords = [], ...options }: Opened = {}) {
   const of = <Type extends SpeechEvent['type']>(type: Type) =>
     events.filter((event): event is SpeechEvent & { type: Type } => event.type === type)
   const until = (type: SpeechEvent['type'], count = 1) =>
-    expect.poll(() => of(type).length, { timeout: 20_000 }).toBeGreaterThanOrEqual(count)
+    expect.poll(() => of(type).length).toBeGreaterThanOrEqual(count)
   return { server, time, stream, write, silence, of, until }
 }
 

@@ -61,7 +61,7 @@ async function open(make: () => Promise<RealtimeUnderTest>) {
   }
   const final = async (count: number) => {
     const finals = () => events.filter(event => event.type === 'final' && event.text !== '')
-    await expect.poll(() => finals().length, { timeout: 20_000 }).toBe(count)
+    await expect.poll(() => finals().length).toBe(count)
     return finals()[count - 1] as SpeechEvent & { type: 'final' }
   }
   let turns = 0

@@ -251,25 +251,6 @@ describe('what answered is decided', () => {
     expect(classesOf(detect(comes(false)))).toEqual(['screener'])
   })
 
-  it.each([
-    ['after the first word', 980],
-    ['in the pause of the question', 3300],
-  ])('a screener is found, and its question heard to its end, by a thread that stands still %s', (_when, fromMs) => {
-    const steps: AnswerStep[] = [
-      ...later('hi'),
-      { pauses: 300 },
-      { says: 'if you record your name and reason' },
-      { pauses: 600 },
-      { says: 'for calling I will see if this person is available' },
-    ]
-    const end = 600 + 300 + 300 + 7 * 300 + 600 + 10 * 300
-    for (const stallMs of [0, 500, 1000, 2000]) {
-      const outputs = detect(steps, { stall: { fromMs, untilMs: fromMs + stallMs } })
-      expect(classesOf(outputs)).toEqual(['screener'])
-      expect(outputs.filter(({ type }) => type === 'greeting-over')).toMatchObject([{ at: end + 700 }])
-    }
-  })
-
   it('a screener that was taken for a mailbox waits for its answer, too', () => {
     const late: AnswerStep = { says: 'say your name and why you are calling', lateMs: 4000 }
     const outputs = detect([{ says: 'the person you are calling' }, late, { pauses: 5000 }])

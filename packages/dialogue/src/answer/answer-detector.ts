@@ -69,7 +69,8 @@ interface MachineScore extends WordScore {
  *
  * What words say is decided as they come; what time shows, such as a silence, in `advance` alone, which comes at once after each input.
  * There, unlike in `handle`, all sound up to now has been passed on: a thread that was late gets the end of a word before the next word,
- * and what lies between them is no silence up to now.
+ * and what lies between them is no silence up to now, but the silence that it was. In `handle` talk is known up to the newest sound, not
+ * up to now.
  */
 export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #timeoutMs: Ms
@@ -93,6 +94,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #agentSounds = false
   /** The far end was silent while the agent last spoke, as a listener is. */
   #agentWasHeard = false
+  /** The newest moment of the line that an input told of. */
+  #heardUntil: Ms = Number.NEGATIVE_INFINITY
   /** Voice activity, which tones are as well. */
   #isVoiced = false
   readonly #beep = new BeepAfterGreeting()
@@ -119,8 +122,9 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   handle(now: Ms, input: AnswerInput): void {
     if (input.type === 'rearm') return this.#rearm(now, input.timeoutMs)
     if (this.#isOver) return
+    this.#heardUntil = Math.max(this.#heardUntil, newestIn(input))
     this.#apply(now, input)
-    this.#judgeWords(now)
+    this.#judgeWords(now, this.#heardUntil)
     this.#deadline = now
   }
 
@@ -165,6 +169,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
       case 'voice-started':
         this.#isVoiced = true
         this.#countReply()
+        this.#judgePause(input.startedAt)
         return this.#talk.start(input.startedAt)
       case 'voice-stopped':
         this.#isVoiced = false
@@ -254,7 +259,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #settle(now: Ms): void {
     this.#deadline = undefined
     this.#settleBeep(now)
-    this.#judgeWords(now)
+    this.#judgeWords(now, now)
     if (this.#answeredAt === null) return
     this.#judgeTalk(now)
     this.#judgeTime(now)
@@ -283,7 +288,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     return BEEP_ANNOUNCED.test(normalisedSpeech(this.#words.text)) ? ANNOUNCED_BEEP_SILENCE_MS : MESSAGE_SILENCE_MS
   }
 
-  #judgeWords(now: Ms): void {
+  /** `heardUntil`: up to where the talk is known. */
+  #judgeWords(now: Ms, heardUntil: Ms): void {
     const best = this.#bestMachine()
     if (best === undefined) return
     // Before the answer only the network speaks.
@@ -294,7 +300,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     const isRevision = current !== null && isMachine(current)
     if (isRevision && !this.#revises(best, current)) return
     const score = best.score + best.recording
-    if (score + this.#lengthBonus(now) < DECISIVE_SCORE || score - best.person < MARGIN_OVER_HUMAN) return
+    if (score + this.#lengthBonus(heardUntil) < DECISIVE_SCORE || score - best.person < MARGIN_OVER_HUMAN) return
     this.#decide(now, {
       class: best.class,
       confidence: best.score < CLASS_SCORE ? DOUBTFUL_CLASS : Math.min(0.99, 0.8 + 0.1 * best.score),
@@ -317,9 +323,9 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   }
 
   /** A long greeting without words of a person adds to the words of a machine. */
-  #lengthBonus(now: Ms): number {
+  #lengthBonus(heardUntil: Ms): number {
     if (this.#words.scoreOf('human') >= MARGIN_OVER_HUMAN) return 0
-    const share = (this.#talk.greetingMs(now) - BONUS_FROM_MS) / (BONUS_WHOLE_MS - BONUS_FROM_MS)
+    const share = (this.#talk.greetingMs(heardUntil) - BONUS_FROM_MS) / (BONUS_WHOLE_MS - BONUS_FROM_MS)
     const whole = this.#verdict?.class === 'human' ? AFTER_PERSON_BONUS : LENGTH_BONUS
     return whole * Math.max(0, Math.min(1, share))
   }
@@ -383,8 +389,13 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
         })
       this.#wake(now + longest - greetingMs)
     }
-    if (talk.firstAt === null || talk.isTalking || talk.isTone || this.#verdict?.class === 'human') return
-    this.#judgeSilence(now, talk.silentMs(now, this.#armedAt), human)
+    this.#judgeSilence(now, human)
+  }
+
+  /** A pause that ends at `until`, as it was judged before if the thread was not late. */
+  #judgePause(until: Ms): void {
+    const human = this.#words.scoreOf('human')
+    if (this.#answeredAt !== null && this.#mayBePerson(human)) this.#judgeSilence(until, human)
   }
 
   /** Whether talk still shows what answered. A person may speak after music. */
@@ -403,10 +414,13 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   }
 
   /** The far end has stopped talking: a person waits for an answer. */
-  #judgeSilence(now: Ms, silentMs: Ms, human: number): void {
+  #judgeSilence(now: Ms, human: number): void {
+    const talk = this.#talk
+    if (talk.firstAt === null || talk.isTalking || talk.isTone || this.#verdict?.class === 'human') return
+    const silentMs = talk.silentMs(now, this.#armedAt)
     // Talk while the agent answered a screener may be the agent's echo.
-    if (this.#talk.stoppedAt <= this.#armedAt && this.#words.count === 0) return
-    const spokenMs = this.#talk.spokenMs(now)
+    if (talk.stoppedAt <= this.#armedAt && this.#words.count === 0) return
+    const spokenMs = talk.spokenMs(now)
     const best = this.#bestMachine()
     const machine = best === undefined ? 0 : best.score + best.recording
     if (machine >= DECISIVE_SCORE / 2 && human < machine) {
@@ -417,7 +431,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     const needed = isShort ? SHORT_GREETING_SILENCE_MS : ANSWER_SILENCE_MS
     if (spokenMs > ANSWERED_GREETING_MS && human < 0.9) return
     // The words of the end may still come.
-    const hasWords = this.#words.lastWordEndMs >= this.#talk.stoppedAt - 250
+    const hasWords = this.#words.lastWordEndMs >= talk.stoppedAt - 250
     const wait = hasWords ? needed : Math.max(needed, WORDS_WAIT_MS)
     if (silentMs < wait) return this.#wake(now + wait - silentMs)
     this.#decide(now, {
@@ -467,5 +481,23 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
 
   #wake(at: Ms): void {
     this.#deadline = Math.min(this.#deadline ?? at, at)
+  }
+}
+
+/** The newest moment of the line that an input tells of. */
+function newestIn(input: AnswerInput): Ms {
+  switch (input.type) {
+    case 'voice-started':
+      return input.startedAt
+    case 'voice-stopped':
+      return input.stoppedAt
+    case 'partial':
+    case 'final':
+      return input.words.at(-1)?.endMs ?? Number.NEGATIVE_INFINITY
+    case 'tone-started':
+    case 'tone-ended':
+      return input.at
+    default:
+      return Number.NEGATIVE_INFINITY
   }
 }

@@ -98,7 +98,19 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 this is ~ speaking
     0.8 who/what/how/which can/may/could/would you/i/we
     0.6 call you/me later
-    0.8 who/what is/was it`,
+    0.8 who/what is/was it
+    1.2 i would like to book/make/schedule/reschedule/arrange/reserve/cancel/change/move/order/buy/pay/report/ask/speak/talk/open/confirm
+    1.2 i'd like/love to book/make/schedule/reschedule/arrange/reserve/cancel/change/move/order/buy/pay/report/ask/speak/talk/open/confirm
+    1.2 i want/need/wanted to book/make/schedule/reschedule/arrange/reserve/cancel/change/move/order/buy/pay/report/ask/speak/talk/open/confirm
+    1.2 i would like a/an/some
+    1.2 i'd like/love a/an/some
+    1.2 i want/need a/an/some/help
+    1.2 i have a/an question/problem/issue/appointment/reservation/booking/order
+    0.9 i'm calling about/regarding/because/to
+    0.9 i am calling about/regarding/because/to
+    0.6 i would like
+    0.6 i'd like
+    0.9 ^ (hello/hi/hey/yes) (would) like to/a`,
   recording: `
     1.1 the person/party/caller/customer/subscriber/user/member you
     1.1 ^ the/this person/party/caller/customer/subscriber

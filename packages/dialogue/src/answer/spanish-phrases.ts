@@ -68,7 +68,12 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 no puedo hablar
     0.5 ^ como/que/quien/es
     0.4 habla
-    0.9 llamo luego/despues`,
+    0.9 llamo luego/despues
+    1.2 quiero/quisiera/queria/querria/necesito/deseo reservar/hacer/pedir/agendar/concertar/programar/solicitar/cambiar/cancelar/anular/mover/comprar/pagar/hablar/preguntar/consultar/confirmar
+    1.2 me gustaria reservar/hacer/pedir/agendar/concertar/programar/solicitar/cambiar/cancelar/anular/mover/comprar/pagar/hablar/preguntar/consultar/confirmar
+    1.2 quiero/quisiera/queria/querria/necesito una/un/ayuda
+    0.9 (le/les/os) llamo para/por/porque/sobre
+    0.9 tengo una/un pregunta/duda/problema/cita/consulta/reserva/pedido`,
   recording: `
     1.1 la persona a/con la/el que/quien
     1.1 ^ la persona

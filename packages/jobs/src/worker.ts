@@ -118,9 +118,12 @@ export interface Worker {
   close(): Promise<void>
 }
 
+/** As `openDatabase` waits. */
+const START_WITHIN_MS: Ms = 30_000
+
 /** Starts a worker: sweeps, reaper, webhooks, analyses, alerts, generations, trials. A failure of one ends neither the process nor the others. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  await options.database.ping()
+  await options.database.ping(START_WITHIN_MS)
   const worker = new RunningWorker(options)
   await worker.start()
   return worker

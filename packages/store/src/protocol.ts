@@ -1,4 +1,5 @@
 import type { Scope } from '@parley/contract'
+import type { Ms } from '@parley/kernel'
 import type { Kysely } from 'kysely'
 import type { JobsAcrossTenants } from './jobs/protocol.ts'
 import type { PeopleAcrossTenants } from './people/protocol.ts'
@@ -66,8 +67,8 @@ export interface Database {
   readonly web: WebAcrossTenants
   /** Keys that sign certificates. */
   readonly signing: SigningAcrossTenants
-  /** Resolves when the database answers a query; rejects after 2 s. */
-  ping(): Promise<void>
+  /** Resolves when the database answers a query; rejects after `withinMs`, by default 2 s. */
+  ping(withinMs?: Ms): Promise<void>
   close(): Promise<void>
 }
 

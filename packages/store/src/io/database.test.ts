@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -23,6 +25,45 @@ const addAgent = (scope: Scope, agent_id: string, database = test.database) =>
   database.transaction(scope, async tx => {
     await tx.insertInto('agents').values({ agent_id, name: agent_id }).execute()
   })
+
+describe('a database that is slow when a process starts', () => {
+  const servers: Server[] = []
+  const sockets: Socket[] = []
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy()
+    for (const server of servers) server.close()
+  })
+
+  /** A URL of the database, whose port takes `ms` before it passes on what a connection sends; null: it never does. */
+  async function behind(ms: number | null): Promise<string> {
+    const url = new URL(test.owner.url)
+    const port = Number(url.port)
+    const server = createServer(client => {
+      sockets.push(client.on('error', () => {}))
+      if (ms === null) return
+      setTimeout(() => {
+        const target = connect(port, '127.0.0.1').on('error', () => {})
+        sockets.push(target)
+        client.pipe(target).pipe(client)
+      }, ms)
+    })
+    servers.push(server)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    url.port = String((server.address() as AddressInfo).port)
+    return url.href
+  }
+
+  it('the first connection may take longer than those of requests may', async () => {
+    const database = await openDatabase({ ownerUrl: await behind(200), waitMs: 50 })
+    await database.close()
+  })
+
+  it('a database that never answers is given up, and the error says so', async () => {
+    const opening = openDatabase({ ownerUrl: await behind(null), openWithinMs: 50 })
+    await expect(opening).rejects.toMatchObject({ code: 'database_unavailable', retryable: true })
+  })
+})
 
 describe('one tenant at a time', () => {
   it('what a transaction writes is visible to its tenant alone', async () => {

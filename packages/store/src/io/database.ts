@@ -1,4 +1,5 @@
 import type { Scope } from '@parley/contract'
+import type { Ms } from '@parley/kernel'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { StoreError } from '../errors.ts'
 import { jobsOn } from '../jobs/across-tenants.ts'
@@ -28,9 +29,13 @@ interface DatabaseOptions extends PoolLimits {
   readonly ownerUrl: string
   /** The kind of this process: functions across tenants that others need are refused. Default: all kinds. */
   readonly process?: ProcessRole
+  /** Most ms to wait for the first answer. Default 30000: where all of a machine's processes start at once, a connection takes seconds. */
+  readonly openWithinMs?: Ms
 }
 
-const PING_WITHIN_MS = 2000
+const OPEN_WITHIN_MS: Ms = 30_000
+/** Who asks whether the database answers, such as a load balancer, waits for the reply. */
+const PING_WITHIN_MS: Ms = 2000
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
@@ -39,9 +44,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const login = readAddress(options.ownerUrl).logins[options.process ?? 'all']
-  const database = new TenantDatabase(new TenantPool(login, options))
+  const pool = new TenantPool(login, options)
+  const database = new TenantDatabase(pool)
+  const withinMs = options.openWithinMs ?? OPEN_WITHIN_MS
   try {
-    await database.ping()
+    await pool.connectingWithin(withinMs, () => database.ping(withinMs))
   } catch (error) {
     await database.close()
     throw error
@@ -117,9 +124,12 @@ class TenantDatabase implements Database {
     return Number(rows[0]?.gone)
   }
 
-  async ping(): Promise<void> {
+  async ping(withinMs: Ms = PING_WITHIN_MS): Promise<void> {
     const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => late.reject(unavailable(new Error('no answer within 2 s'))), PING_WITHIN_MS)
+    const timer = setTimeout(
+      () => late.reject(unavailable(new Error(`no answer within ${withinMs / 1000} s`))),
+      withinMs,
+    )
     try {
       await Promise.race([this.#pool.bare('ping', 'select 1', []), late.promise])
     } finally {

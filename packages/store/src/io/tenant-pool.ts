@@ -1,3 +1,4 @@
+import type { Ms } from '@parley/kernel'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import pg, { type PoolClient } from 'pg'
 import { failureOf, isAnswer, isStalePlan, isWorthAnotherTry, unavailable } from './database-failure.ts'
@@ -96,6 +97,16 @@ export class TenantPool {
         throw error
       }
     }
+  }
+
+  /** Runs `work`, for which a connection may take `ms` instead of `waitMs`. */
+  async connectingWithin(ms: Ms, work: () => Promise<void>): Promise<void> {
+    const { options } = this.#pool
+    const { connectionTimeoutMillis } = options
+    options.connectionTimeoutMillis = ms
+    await work().finally(() => {
+      options.connectionTimeoutMillis = connectionTimeoutMillis
+    })
   }
 
   async close(): Promise<void> {

@@ -30,6 +30,8 @@ const TRUST_AFTER_MS: Ms = 30_000
 /** A recogniser that reports nothing for this much voice within the time below has stalled, or it hears music. */
 const UNNOTICED_VOICE_MS: Ms = 800
 const NOTICED_WITHIN_MS: Ms = 2000
+/** More time between two readings of the audio counts as this much for a recogniser: a thread that was held up could not read what it reports. */
+const HELD_UP_MS: Ms = 250
 /** After a longer gap, unnoticed voice is counted from zero. */
 const UNNOTICED_GAP_MS: Ms = 30_000
 /** Voice without a pause for this long is music or background noise. */
@@ -88,8 +90,11 @@ export class SpeechInput {
   #voiceAt: Samples = 0
   /** Stalls since the last recognised word. */
   #stalls = 0
-  /** Position at which unnoticed voice reached its limit; null: it has not. */
-  #unnoticedAt: Samples | null = null
+  /** Where and when (`#listenedMs`) unnoticed voice reached its limit; null: it has not. */
+  #unnoticedAt: { readonly position: Samples; readonly listenedMs: Ms } | null = null
+  /** Time in which the recogniser could report, and when it last grew. */
+  #listenedMs: Ms = 0
+  #drainedAt: Ms
   /** The last stall, until the reopened recogniser shows whether there were words in the audio that it gets again. */
   #suspected: { readonly error: ParleyError; readonly reopenedAt: Samples } | null = null
   /** The audio is early media: a recogniser that finds no words in it has not failed. */
@@ -106,6 +111,7 @@ export class SpeechInput {
   constructor(options: SpeechInputOptions) {
     this.#options = options
     this.#language = options.language
+    this.#drainedAt = options.time.now()
     const { leg, speechBand } = options
     this.#audio = new Int16Array(msToSamples(BLOCK_MS, leg.format))
     this.#recogniserFormat = commonFormat(options.recognisers, leg.format)
@@ -123,6 +129,7 @@ export class SpeechInput {
   drain(): void {
     const { leg, clock, time } = this.#options
     const block = this.#audio.length
+    this.#listen(time.now())
     for (let count = block; count === block && !this.#closed; ) {
       count = leg.readHeard(this.#audio)
       if (count === 0) return
@@ -132,6 +139,11 @@ export class SpeechInput {
       this.#next = from + count
       this.#hear(from, count)
     }
+  }
+
+  #listen(now: Ms): void {
+    this.#listenedMs += Math.min(now - this.#drainedAt, HELD_UP_MS)
+    this.#drainedAt = now
   }
 
   /** The audio is early media until `answered`: mostly ringing, which is transcribed only where that costs nothing. */
@@ -242,7 +254,7 @@ export class SpeechInput {
     if (this.#isTranscribing) this.#stream.write(heard, taken.position)
     else this.#judgeEarly(taken.position + taken.count)
     if (this.#voiced && !this.#isEarly) this.#heardVoice(count)
-    if (this.#unnoticedAt !== null && this.#ms(this.#next - this.#unnoticedAt) >= NOTICED_WITHIN_MS) this.#onStalled()
+    if (this.#isUnnoticed()) this.#onStalled()
   }
 
   /** Early media is transcribed from the first speech on. `written`: its end on the recogniser's clock. */
@@ -259,7 +271,15 @@ export class SpeechInput {
     if (this.#ms(this.#next - this.#voiceAt) > UNNOTICED_GAP_MS) this.#noticed()
     this.#voiceAt = this.#next
     this.#unnoticed += count
-    if (this.#ms(this.#unnoticed) >= UNNOTICED_VOICE_MS) this.#unnoticedAt ??= this.#next
+    if (this.#ms(this.#unnoticed) >= UNNOTICED_VOICE_MS)
+      this.#unnoticedAt ??= { position: this.#next, listenedMs: this.#listenedMs }
+  }
+
+  #isUnnoticed(): boolean {
+    const since = this.#unnoticedAt
+    if (since === null) return false
+    const heard = this.#ms(this.#next - since.position)
+    return heard >= NOTICED_WITHIN_MS && this.#listenedMs - since.listenedMs >= NOTICED_WITHIN_MS - BLOCK_MS
   }
 
   #noticed(): void {

@@ -31,14 +31,19 @@ const settle = (item: OutboxItem, result: SendResult) =>
 const environments = (after: string | null = null, atMost = 100) =>
   test.database.jobs.environmentsDue('webhooks', after, atMost)
 
-/** Mostly of the catalogue, by a connection's first query; thousands of webhooks are many times as many. */
+/** Some of them of the catalogue; thousands of webhooks are many times as many. */
 const FEW_PAGES = 1000
 
-/** Rows and pages of a query of the owner. */
+/** Rows and pages of a query of the owner, which must be repeatable: the first time a session also reads pages of the catalogue. */
 async function costOf(query: string): Promise<{ readonly found: number; readonly pages: number }> {
-  const { rows } = await test.owner.query(`explain (analyze, buffers, timing off, format json) ${query}`)
-  const { Plan } = rows[0]['QUERY PLAN'][0]
-  return { found: Plan['Actual Rows'], pages: Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'] }
+  let cost = { found: 0, pages: Number.POSITIVE_INFINITY }
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const { rows } = await test.owner.query(`explain (analyze, buffers, timing off, format json) ${query}`)
+    const { Plan } = rows[0]['QUERY PLAN'][0]
+    const pages = Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks']
+    if (pages < cost.pages) cost = { found: Plan['Actual Rows'], pages }
+  }
+  return cost
 }
 const costOfEnvironments = () => costOf("select * from parley.environments_due('webhooks', null, 100)")
 

@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { FIRST_PORT_SLOT } from './interop/ports.ts'
 import { keepCompiled } from './scripts/compile-cache.mjs'
+import { REAL_TIME_WORKERS_NAME, realTimeWorkers } from './scripts/test-steps.ts'
 
 /**
  * Tests that compute for many seconds: calls of 40 virtual minutes, statistics over many trials, fuzzing, whole
@@ -45,7 +46,7 @@ const SLOW = [
 const ALONE = ['scripts/benchmarks/{media,sip,turn}/*.realtime.test.ts']
 /**
  * Tests that live in real time: sockets with peers, media clocks, platforms in processes, which they may share (interop/shared-platform). They
- * wait more than they compute: a file keeps a third of a core busy, so that five run at once. Long files begin first and short ones fill
+ * wait more than they compute: five run at once, or fewer on a slow machine (scripts/test-steps.ts). Long files begin first and short ones fill
  * the places of those that end, which two groups that follow each other would leave empty.
  */
 const REAL_TIME = ['interop/**/*.test.ts', '**/*.realtime.test.ts']
@@ -120,7 +121,7 @@ class LongestFirst extends BaseSequencer {
 
 /** Unit tests wait for timers, threads and databases half of their time. */
 const UNIT_WORKERS = availableParallelism() + 2
-const REAL_TIME_WORKERS = 5
+const REAL_TIME_WORKERS = Number(process.env[REAL_TIME_WORKERS_NAME] ?? realTimeWorkers(undefined))
 const SLOW_WORKERS = 2
 
 // For the processes of the tests, and those that they start.
@@ -167,7 +168,7 @@ export default defineConfig({
           testTimeout: 1_200_000,
           hookTimeout: 1_200_000,
           // `scripts/test.ts` runs this group by itself, beside the others: its workers are numbered from 1, too.
-          env: { [FIRST_PORT_SLOT]: String(REAL_TIME_WORKERS) },
+          env: { [FIRST_PORT_SLOT]: String(realTimeWorkers(undefined)) },
           sequence: { groupOrder: 4 },
         },
       },

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import config from '../vitest.config.ts'
 import { repositoryRoot } from './repository.ts'
-import { TEST_STEPS } from './test-steps.ts'
+import { realTimeWorkers, TEST_STEPS } from './test-steps.ts'
 
 /** The patterns that stand behind the braces of one pattern: "a/{b,c}.ts" is "a/b.ts" and "a/c.ts". */
 function alternatives(pattern: string): string[] {
@@ -50,5 +50,18 @@ describe('the groups of tests in vitest.config.ts', () => {
       'scripts/gone.ts',
       'gone/**/*.ts',
     ])
+  })
+})
+
+describe('files of the group "realtime" that run at once', () => {
+  it.each([
+    ['not measured', undefined, 5],
+    ['faster', 90_000, 5],
+    ['slightly slower', 220_000, 5],
+    ['twice as slow', 320_000, 3],
+    ['three times as slow', 480_000, 2],
+    ['ten times as slow', 1_600_000, 1],
+  ])('on a machine that is %s, where "unit" took %s ms, %i run at once', (_, unitMs, workers) => {
+    expect(realTimeWorkers(unitMs)).toBe(workers)
   })
 })

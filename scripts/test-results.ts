@@ -16,7 +16,7 @@ export interface TestResult {
 /** Ending of the name of an error that no test awaited. */
 const OUTSIDE = '> outside of any test'
 /** More failed files than this are no accident of a busy machine. */
-const MOST_REPEATED = 8
+const MOST_REPEATED = 16
 
 /**
  * The files whose tests run a second time, each alone: those in which a test failed, or in whose time an error came that no test

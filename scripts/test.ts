@@ -16,7 +16,7 @@ import {
   timeLines,
   withSecondAttempt,
 } from './test-results.ts'
-import { TEST_STEPS } from './test-steps.ts'
+import { REAL_TIME_WORKERS_NAME, realTimeWorkers, TEST_STEPS } from './test-steps.ts'
 
 interface Stage {
   readonly name: string
@@ -75,14 +75,25 @@ function runStage(stage: Stage): Promise<TestResult> {
 
 /** Runs the groups named (vitest's projects), one after the other. */
 async function runGroups(collector: ResultCollector, filters: readonly string[], groups: readonly string[]) {
-  const vitest = await startVitest('test', [...filters], {
-    root: repositoryRoot,
-    watch: false,
-    reporters: [collector],
-    passWithNoTests: true,
-    project: [...groups],
-  })
-  await vitest.close()
+  for (const group of filters.length > 0 ? [groups] : groups) {
+    const vitest = await startVitest('test', [...filters], {
+      root: repositoryRoot,
+      watch: false,
+      reporters: [collector],
+      passWithNoTests: true,
+      project: [group].flat(),
+    })
+    await vitest.close()
+    if (group === 'unit') chooseWorkers(collector)
+  }
+}
+
+/** The group `unit` has shown how fast the machine is: groups that follow read the number of their workers. */
+function chooseWorkers(collector: ResultCollector): void {
+  const workers = realTimeWorkers(collector.groups.find(({ group }) => group === 'unit')?.ms)
+  process.env[REAL_TIME_WORKERS_NAME] = String(workers)
+  if (workers < realTimeWorkers(undefined))
+    print(`a slow machine: ${workers} files of the group "realtime" run at once`)
 }
 
 /** Runs the groups of `chosen`, by default all of them. Files that `filters` name run one group after the other. */

@@ -178,6 +178,9 @@ export default defineConfig({
           name: 'realtime',
           include: REAL_TIME,
           exclude: [...NEVER, ...ALONE],
+          // Whole platforms start and end in these.
+          testTimeout: 900_000,
+          hookTimeout: 900_000,
           maxWorkers: REAL_TIME_WORKERS,
           sequence: { groupOrder: 2 },
         },

@@ -116,7 +116,7 @@ export class ConversationHarness {
     const phone = await this.#phone.call(this.#uriOf(name))
     phone.setRecogniser(this.#services.recogniser, 'en')
     phone.setVoice(this.#services.voice, 'en')
-    await phone.waitFor('answered', 10_000)
+    await phone.waitFor('answered', 60_000)
     return { phone, finish: () => this.#finish(name, phone, null, () => this.#under.reportOf(phone.leg.callId)) }
   }
 

@@ -32,7 +32,7 @@ describe.skipIf(peer.missing)(`an agent that transfers its caller${peer.note}`, 
     })
     const call = await harness.dialOut('switchboard', callee.uri)
     const shop = await harness.answerOnPhone()
-    await shop.waitFor('answered', 10_000)
+    await shop.waitFor('answered', 60_000)
     await shop.say('Flower shop, this is Anna.')
     await shop.wait(500)
     await shop.hangUp()

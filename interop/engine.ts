@@ -21,7 +21,7 @@ import type { AtTestEnd } from './clean-up.ts'
 import { ENGINE_RTP_PORTS } from './ports.ts'
 import { interopCertificates } from './recipe.ts'
 
-const CALL_WITHIN_MS = 20_000
+const CALL_WITHIN_MS = 60_000
 const POLL_MS = 50
 
 /** The token of the one route that the engine under test has. */

@@ -175,8 +175,8 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     const call = await phone.call(under.uri)
     call.leg.detectVoice({})
     // The voice is loaded in this call, which takes longer beside other tests.
-    await call.waitFor('answered', 15_000)
-    await call.waitFor('voice-start', 15_000)
+    await call.waitFor('answered', 60_000)
+    await call.waitFor('voice-start', 60_000)
     const end = await call.hangUp()
     expect(end.confirmed).toBe(true)
     expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up' })

@@ -19,8 +19,8 @@ import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing, temporaryHome } from './serving.ts'
 import { requires } from './skip.ts'
 
-const SOON_MS = 20_000
-const RUN_OVER_MS = 30_000
+const SOON_MS = 60_000
+const RUN_OVER_MS = 90_000
 /** Until a call is heard, on a busy machine. */
 const CALL_MS = 60_000
 const NEW_NAME = 'Pizzería Nueva'

@@ -27,7 +27,7 @@ const PHONE = '+12025550143'
 /** The conversation takes about 50 s. */
 const CALL_MS = 120_000
 /** The built-in model answers at once; the machine may be busy. */
-const SOON_MS = 20_000
+const SOON_MS = 60_000
 /** About 30 conversations in text, four at once. */
 const GATE_MS = 120_000
 

@@ -25,8 +25,8 @@ const AGENT = 'reminder'
 const LEASE_MS = 60_000
 /** Longest time from an update's deadline until its receipt is `indeterminate`. */
 const SLACK_MS = 3000
-const ACTIVE_WITHIN_MS = 30_000
-const TURNS_WITHIN_MS = 30_000
+const ACTIVE_WITHIN_MS = 120_000
+const TURNS_WITHIN_MS = 120_000
 const STREAMS_WITHIN_MS = 180_000
 /** Longer than one turn of the agent. */
 const CYCLE_MS = 6000

@@ -10,7 +10,7 @@ import { startServing, temporaryHome } from '../../interop/serving.ts'
 import { BEFORE, emptyDatabase, restoreFixture } from './upgrade/restored-fixture.ts'
 
 const SECRET = 'webhook-secret-of-the-fixture'
-const SETTLE_TIMEOUT_MS = 30_000
+const SETTLE_TIMEOUT_MS = 90_000
 /** A webhook that is sent twice arrives within this time: the first retry is after 1 s. */
 const QUIET_MS = 3000
 /** Agents that the earlier version published once each. */

@@ -121,7 +121,7 @@ describe('a phone behind a trunk', () => {
     const from = await caller()
     const dial = { credentials: CREDENTIALS }
     const talking = [await from.call(uri(), dial), await from.call(uri(), dial)]
-    await Promise.all(talking.map(call => call.waitFor('answered', 10_000)))
+    await Promise.all(talking.map(call => call.waitFor('answered', 60_000)))
     const known = { number: NUMBER, from: 'caller', transport: { signalling: 'tls', media: 'srtp' } }
     expect(calls).toMatchObject([known, known])
     expect((await endOf(from, uri(), dial)).sipStatus).toBe(486)
@@ -129,7 +129,7 @@ describe('a phone behind a trunk', () => {
     const { end, failure } = await calls.find(({ callId }) => callId === talking[0]!.leg.callId)!.ended
     expect({ cause: end.cause, by: end.by, failure }).toEqual({ cause: 'bye', by: 'remote', failure: null })
     await expect.poll(() => phone.calls).toBe(1)
-    await (await from.call(uri(), dial)).waitFor('answered', 10_000)
+    await (await from.call(uri(), dial)).waitFor('answered', 60_000)
   })
 
   it('a phone hangs up when a step of its script fails, and reports the failure', async () => {
@@ -152,7 +152,7 @@ describe('a phone behind a trunk', () => {
     const prepared = Promise.withResolvers<CallerScript>()
     const { uri } = await open({ scriptFor: () => prepared.promise })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
-    await call.waitFor('ringing', 10_000)
+    await call.waitFor('ringing', 60_000)
     prepared.reject(new ProviderError('voice_failed', 'no voice today', { retryable: false }))
     expect(await call.ended).toMatchObject({ answered: false, sipStatus: 480 })
   })
@@ -161,7 +161,7 @@ describe('a phone behind a trunk', () => {
     const prepared = Promise.withResolvers<CallerScript>()
     const { uri, calls, phone } = await open({ scriptFor: () => prepared.promise })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
-    await call.waitFor('ringing', 10_000)
+    await call.waitFor('ringing', 60_000)
     expect((await call.hangUp()).cause).toBe('cancelled')
     await expect.poll(() => phone.calls).toBe(0)
     prepared.resolve(await scriptOf([{ type: 'hung-up' }]))
@@ -171,7 +171,7 @@ describe('a phone behind a trunk', () => {
   it('a phone that is closed hangs up all calls', async () => {
     const { uri, phone } = await open()
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
-    await call.waitFor('answered', 10_000)
+    await call.waitFor('answered', 60_000)
     await phone.close()
     expect(await call.ended).toMatchObject({ cause: 'bye', by: 'remote' })
   })

@@ -91,10 +91,10 @@ export class AttackHarness {
     const phone = await openPhone(tls, security)
     try {
       const live = await phone.call(uriOf(engine))
-      await live.waitFor('answered', 10_000)
+      await live.waitFor('answered', 60_000)
       const [liveCall] = engine.calls
       if (liveCall === undefined) throw new Error('the engine has no live call')
-      await live.waitFor('first-packet', 10_000)
+      await live.waitFor('first-packet', 60_000)
       return new AttackHarness({ engine, phone, live, liveCall, directory, tls, accepted })
     } catch (error) {
       await phone.close()
@@ -132,7 +132,7 @@ export class AttackHarness {
     try {
       const began = performance.now()
       const call = await phone.call(this.uri, { ringTimeoutMs: 15_000 })
-      await call.waitFor('answered', 15_000)
+      await call.waitFor('answered', 60_000)
       const answeredAfterMs = performance.now() - began
       await call.hangUp()
       return Math.round(answeredAfterMs)

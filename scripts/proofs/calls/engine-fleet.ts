@@ -2,7 +2,7 @@ import type { CallHarness } from './call-harness.ts'
 import type { HarnessEngine } from './harness-processes.ts'
 import { pollUntil } from './poll-until.ts'
 
-const OWNER_TIMEOUT_MS = 10_000
+const OWNER_TIMEOUT_MS = 60_000
 
 /** The engines of a harness. Some are running while killed ones restart, as long as there are kills to come. */
 export class EngineFleet {

@@ -9,7 +9,7 @@ import type { HarnessEngine } from './harness-processes.ts'
 import { type KillCase, MOMENTS, type Moment } from './kill-case.ts'
 import { pollUntil } from './poll-until.ts'
 
-const MOMENT_TIMEOUT_MS = 30_000
+const MOMENT_TIMEOUT_MS = 90_000
 const TAKEOVER_TIMEOUT_MS = 30_000
 /** Extra wait, to distinguish a late end from none. */
 const GRACE_MS = 5000

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const PROGRAM = join(import.meta.dirname, '../../../packages/cli/bin/parley.mjs')
 const READY_TIMEOUT_MS = 180_000
-const EXIT_TIMEOUT_MS = 30_000
+const EXIT_TIMEOUT_MS = 90_000
 /** Characters. Room for the lines of a call among those of an outage on a busy machine. */
 const MAX_OUTPUT = 200_000
 

@@ -17,7 +17,7 @@ import { exampleAgent } from './example-agent.ts'
 /** A longer call is hung up. */
 const MAX_CALL_MS: Ms = 150_000
 /** Time for the engine's report after the hang-up. */
-const REPORT_TIMEOUT_MS: Ms = 20_000
+const REPORT_TIMEOUT_MS: Ms = 60_000
 
 /** One call to the clinic, and the recogniser and voice of its agent. */
 interface ClinicCall {
@@ -147,7 +147,7 @@ export class ClinicCalls {
   ): Promise<Omit<ClinicCallResult, 'effects'>> {
     const call = await this.#phone.call(`sip:${token}@127.0.0.1:${this.#engine.endpoint.port('tls')};transport=tls`)
     call.setRecogniser(this.#recogniser, 'en')
-    await call.waitFor('answered', 20_000)
+    await call.waitFor('answered', 60_000)
     const owner = [...this.#engine.calls].find(candidate => candidate.leg.callId === call.leg.callId)
     if (owner === undefined) throw new Error('the engine does not know the answered call')
     const limit = setTimeout(() => call.leg.hangUp(), MAX_CALL_MS)

@@ -30,16 +30,10 @@ let api: Api
 let baseUrl: string
 let services: Services
 let catalogue: ApiCatalogue
+// One API for all tests: its threads for large drafts take longer to start than the requests of a test.
 beforeAll(async () => {
   services = new Services(readSettings({}))
   catalogue = await ApiCatalogue.open(services, systemTime)
-})
-afterAll(async () => {
-  catalogue?.close()
-  await services?.close()
-})
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'parley-home-'))
   test = await testDatabase()
   bus = postgresBus({ url: test.owner.url })
   api = await buildApi({
@@ -68,10 +62,18 @@ beforeEach(async () => {
   })
   baseUrl = await api.listen({ host: '127.0.0.1', port: 0 })
 })
-afterEach(async () => {
+afterAll(async () => {
   await api?.close()
   await bus?.close()
   await test?.close()
+  catalogue?.close()
+  await services?.close()
+})
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'parley-home-'))
+})
+afterEach(async () => {
+  await test.owner.query('truncate parley.organisations cascade')
   await rm(home, { recursive: true, force: true })
 })
 
@@ -173,7 +175,7 @@ describe('the demo workspace', () => {
   it('the workspace is complete even if earlier starts were interrupted', async () => {
     const { key } = (await demoWorkspace(home, test.owner.url, baseUrl))!
     let sent = 0
-    for (let limit = 1; ; limit += 2) {
+    for (let limit = 1; ; limit += 3) {
       sent = 0
       const failingFetch: typeof fetch = (input, init) =>
         ++sent > limit ? Promise.reject(new Error('the connection was cut')) : fetch(input, init)

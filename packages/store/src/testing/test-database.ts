@@ -27,7 +27,10 @@ export interface TestDatabase {
   close(): Promise<void>
 }
 
-/** An empty, migrated database on a real Postgres that all tests of the run share. Close it when done. */
+/** Tests may get little of a busy machine: `npm test` gives slow ones a hundredth of it at times. Those of the limits name their own. */
+const PATIENT = { waitMs: 60_000, statementMs: 120_000, idleInTransactionMs: 120_000 } as const satisfies PoolLimits
+
+/** An empty, migrated database on a real Postgres that all tests of the run share. Close it when done. Default limits: two minutes at most. */
 export async function testDatabase(limits: PoolLimits = {}): Promise<TestDatabase> {
   return testDatabaseOn(await templateUrl(), limits)
 }
@@ -43,7 +46,7 @@ export async function testDatabaseOn(template: string, limits: PoolLimits = {}):
   })
   // The data directory may be in memory: free it.
   const release = () => asAdmin(template, admin => admin.query(`drop database if exists ${name} with (force)`))
-  return opened(url, { ...limits, ownerConnections: 4 }, release)
+  return opened(url, { ...PATIENT, ...limits, ownerConnections: 4 }, release)
 }
 
 /**
@@ -59,7 +62,7 @@ export async function testDatabaseWithVectors(
     await beforeExtension(server.ownerUrl)
     await runOn(server.ownerUrl, 'create extension vector')
     await migrate(server.ownerUrl)
-    return await opened(server.ownerUrl, { maxConnections: 1, waitMs: 60_000, ownerConnections: 1 }, () =>
+    return await opened(server.ownerUrl, { ...PATIENT, maxConnections: 1, ownerConnections: 1 }, () =>
       server.stop(),
     )
   } catch (error) {

@@ -62,9 +62,7 @@ export async function testDatabaseWithVectors(
     await beforeExtension(server.ownerUrl)
     await runOn(server.ownerUrl, 'create extension vector')
     await migrate(server.ownerUrl)
-    return await opened(server.ownerUrl, { ...PATIENT, maxConnections: 1, ownerConnections: 1 }, () =>
-      server.stop(),
-    )
+    return await opened(server.ownerUrl, { ...PATIENT, maxConnections: 1, ownerConnections: 1 }, () => server.stop())
   } catch (error) {
     await server.stop()
     throw error

@@ -5,6 +5,7 @@ import { localBus, type TestDatabase, testDatabase } from '@parley/store/testing
 import { pino } from 'pino'
 import type { ExternalContext, Platform } from '../context.ts'
 import { type Api, type ApiOptions, buildApiOf } from '../http/api.ts'
+import { CONNECTIONS } from '../http/connections.ts'
 import { type Route, routeOf } from '../pipeline/route.ts'
 import { type TestPlatform, testPlatform } from './test-platform.ts'
 
@@ -55,10 +56,27 @@ export interface PipelineApiOptions
   readonly more?: readonly Route[]
 }
 
-/** An API with these handlers only, over real sockets and a real Postgres. */
+/**
+ * A test that gets a hundredth of a busy machine is read by its server seconds after it wrote: without these limits a whole request was
+ * refused with 408. Tests of limits name their own.
+ */
+const PATIENT = {
+  connections: { ...CONNECTIONS, headMs: 300_000, requestMs: 300_000, silentMs: 300_000 },
+  reading: { timeoutMs: 300_000 },
+} as const satisfies ApiOptions['limits']
+
+/** An API with these handlers only, over real sockets and a real Postgres. Default limits of connections and reading: five minutes. */
 export async function pipelineApi(
   handlers: { readonly [Id in OperationId]?: AnyHandler },
-  { db: sharedDb, database, bus = localBus(), more = [], platform: overrides = {}, ...rest }: PipelineApiOptions = {},
+  {
+    db: sharedDb,
+    database,
+    bus = localBus(),
+    more = [],
+    platform: overrides = {},
+    limits,
+    ...rest
+  }: PipelineApiOptions = {},
 ): Promise<PipelineApi> {
   const db = sharedDb ?? (await testDatabase())
   const scope = await db.scope()
@@ -70,7 +88,7 @@ export async function pipelineApi(
     return handler === undefined ? [] : [routeOf(operation, handler as Route['handler'])]
   })
   const platform = { ...testPlatform(), ...overrides }
-  const options = { database: database ?? db.database, bus, platform, log, ...rest }
+  const options = { database: database ?? db.database, bus, platform, log, limits: { ...PATIENT, ...limits }, ...rest }
   const api = await buildApiOf([...routes, ...more], options)
   const url = await api.listen({ host: '127.0.0.1', port: 0 })
   const newKey = (role: Role, of = scope) => insertKey(db, of, role)

@@ -42,14 +42,17 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 speaking with
     1.0 ^ no he/she/i/it/we/they/sorry/thanks/you/this/that/my/is/not/sir/madam
     1.2 take a message
-    0.9 what is/what's it about
-    0.6 what is/what's this about
+    0.9 what is it about
+    0.9 what's it about
+    0.6 what is this about
+    0.6 what's this about
     1.1 wrong number
     1.0 who are you
     1.0 who am i
     0.9 am i speaking/talking
     0.9 who would you like
-    0.8 what is/what's your name
+    0.8 what is your name
+    0.8 what's your name
     0.9 ^ is this/that/he/she/it
     0.9 is that you
     0.8 is this a
@@ -76,7 +79,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.7 he's/she's/he/she isn't/not/is/in/has/just/will
     0.8 waiting for your
     0.8 can't/cannot/barely hear
-    0.7 i'm/i am at work/home/just
+    0.7 i'm at work/home/just
+    0.7 i am at work/home/just
     0.6 i was
     0.6 your call earlier
     0.9 you're on speaker
@@ -93,7 +97,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 would you like
     0.9 make your
     0.6 how may/can/could/do
-    0.7 you're/you are speaking/talking
+    0.7 you're speaking/talking
+    0.7 you are speaking/talking
     0.5 on reception
     0.5 this is ~ speaking
     0.8 who/what/how/which can/may/could/would you/i/we
@@ -162,7 +167,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 ^ hello/hi/sorry/but the
     0.6 ^ hello/hi/sorry (this) mailbox/number/customer/customer's/subscriber/person/person's/phone/line/service
     0.4 you have/were called/reached/dialled/dialed
-    0.5 you're/you are through
+    0.2 you're through
+    0.5 you are through
     1.0 call/calls/conversation/conversations may/are/will/might/could + recorded/monitored/quality/training/screened
     0.8 ^ call/calls/our/your may/are/will/can't/cannot/has
     0.9 please/kindly listen/select/enter/choose/press/dial/key/note/remain/continue/try
@@ -234,7 +240,6 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.2 call me/you
     0.1 reached
     1.0 sorry i/we can't/cannot/could take/come/get/answer/pick/reach/be
-    0.6 i'm/i am/we're/we are either/currently/probably
     0.6 on another call
     0.2 on (the) other line
     0.3 sorry (i/we) missed
@@ -287,12 +292,14 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.2 gotcha/fooled
     0.8 well not
     0.9 i/we can't/cannot/couldn't/won't/am/are/can + phone/call/calls
-    0.9 i'm/i am/we're/we are probably/either/likely/currently/away/unavailable/unable/out/travelling/traveling/abroad/asleep/tied
+    0.9 i'm/we're away/unavailable/unable/out/travelling/traveling/abroad/asleep/tied
+    0.9 i/we am/are away/unavailable/unable/out/travelling/traveling/abroad/asleep/tied
     1.0 nobody/none/everyone/no is/one/of + available/here/home/able/take/answer/in/free
     0.5 sorry i/we/that have/could/am/are/cannot
     0.7 don't listen/check
     0.9 leave/drop/send/shoot/record + line/message/text/voicemail/details/note/word/words/number/name
-    0.9 i'll/i/we'll/we will/shall/can/i'll + back/soon/possible
+    0.9 i'll/we'll + back/soon/possible
+    0.9 i/we will/shall/can + back/soon/possible
     0.8 as soon/quickly as i/we/possible
     1.1 following/with the tone/beep/signal
     0.6 after/at the bleep
@@ -439,7 +446,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.4 is important
     0.9 important to us
     0.5 for/your patience
-    1.0 ^ you are/you're number
+    1.0 ^ you are number
+    1.0 ^ you're number
     1.0 ^ hello from
     0.5 and welcome
     0.6 for your patience
@@ -465,7 +473,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 other callers/customers/calls/clients/patients
     0.8 will/be answered/with/connected/transferred (you/to/by/in/as) (the/you/our/shortly/soon/order)
     0.8 as quickly as
-    0.8 we'll/we will/someone + quickly/shortly/soon/moment
+    0.8 we'll/someone + quickly/shortly/soon/moment
+    0.8 we will + quickly/shortly/soon/moment
     0.7 lines/offices/office/store/branch/hours/doors are/is (currently/now) open/closed/from
     0.7 online/website/www
     0.7 key/type/punch in
@@ -477,7 +486,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 tell/say/describe us/me/briefly + call/calling/about/help/need
     0.9 ^ thank you for your
     0.9 ^ thanks for your
-    0.9 you are/you're (currently/now) (the) (caller) number/next/caller
+    0.9 you are (currently/now) (the) (caller) number/next/caller
+    0.9 you're (currently/now) (the) (caller) number/next/caller
     0.9 the place/home/leader/leading/best/premier/trusted/nation's/world's/country's/number for/of/in/one/choice/provider/source
     0.9 we/we'll/will record/monitor
     0.3 ^ good day`,
@@ -495,7 +505,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.2 call assist
     1.2 call assistant
     1.1 say who you are and why
-    1.1 say who is/you're calling
+    1.1 say who is calling
+    1.1 say who you're calling
     1.1 tell me who you are
     1.1 tell me your name
     1.1 your name after
@@ -547,7 +558,6 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 screen/screens/screening/filter/filters/filtered (this/your/calls/call)
     0.7 put you through
     0.6 receptionist/assistant answering
-    0.6 who's/who is calling
     0.7 tell me who
     0.5 why you're/you
     0.6 can't/cannot see
@@ -608,7 +618,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.2 name/yourself/who/company and/before ~ why/what/purpose/reason/regard/regarding/concerning/business/company/want/need/calling/matter/nature
     1.2 say/state/tell/give/provide/announce/introduce/identify/share ~ who/yourself/name ~ are/is/what/why/reason/purpose/about/calling/company/before
     1.0 after/at the tone/beep ~ say/state/give/announce/introduce/identify/tell ~ who/yourself/name
-    1.0 i'll/i will/we'll/we will/they'll/and see/check/ask/find/try/announce/let if/out/whether/them/him/her/to/with/you
+    1.0 i'll/we'll/they'll/and see/check/ask/find/try/announce/let if/out/whether/them/him/her/to/with/you
+    1.0 i/we will see/check/ask/find/try/announce/let if/out/whether/them/him/her/to/with/you
     1.0 see/check/ask/find/out/know if/whether ~ available/free/talk/speak/take/answer/around
     1.1 call/calls/caller/callers/phone ~ filter/filtered/screen/screened/screening/blocker/protection/guard/shield/assist/assistant
     1.0 filter/screen/screens/filters/check/checks/protect/protects/block/blocks who/calls/call/callers/this

@@ -19,6 +19,13 @@ describe.each(['en', 'es'])('the phrases of %s', language => {
     expect(missing.map(({ phrase }) => phrase)).toEqual([])
   })
 
+  it('none has a contraction as the choice beside its own first word, as a choice is one word', () => {
+    const wrong = patterns.filter(({ phrase }) =>
+      /'(m|re|ll|s)\/\w+ (am|are|will|is)[/ ]|\b(are|is)\/\w+'(re|s)/.test(phrase),
+    )
+    expect(wrong.map(({ phrase }) => phrase)).toEqual([])
+  })
+
   it('those that are found in a text are the ones that comparing all of them finds', () => {
     const texts = patterns.map((pattern, i) => `${spoken(pattern)} ${spoken(patterns[(i * 7) % patterns.length]!)}`)
     for (const text of texts.map(normalisedSpeech))

@@ -75,8 +75,7 @@ export class AudioListener {
   #takeBlock(): void {
     this.#blockLength = 0
     this.#heard += BLOCK
-    const loudness = this.#block.reduce((sum, sample) => sum + Math.abs(sample), 0) / BLOCK
-    this.#loudBlocks = loudness > LOUD ? this.#loudBlocks + 1 : 0
+    this.#loudBlocks = loudnessOf(this.#block) > LOUD ? this.#loudBlocks + 1 : 0
     if (this.#loudBlocks >= VOICE_BLOCKS) {
       this.#voiceFrom ??= this.#heard - VOICE_BLOCKS * BLOCK
       this.#voiceUntil = this.#heard
@@ -84,4 +83,11 @@ export class AudioListener {
     this.#recogniser.write(this.#block)
     this.#listener.onBlock()
   }
+}
+
+/** Mean amplitude. */
+function loudnessOf(block: Int16Array): number {
+  let sum = 0
+  for (let i = 0; i < block.length; i++) sum += Math.abs(block[i]!)
+  return sum / block.length
 }

@@ -59,7 +59,10 @@ export class FakeConnection {
   /** Null after the fault began. */
   #fault: ServiceFault | null
   #isSilent: boolean
-  #idle: Timer | null = null
+  #idleAt: Ms = 0
+  #idleTimer: Timer | null = null
+  /** When that timer fires. */
+  #idleTimerAt: Ms = 0
 
   constructor(socket: FakeSocket, { url, headers, time, fault, faultBehaviour, handle }: FakeConnectionOptions) {
     this.url = url
@@ -115,10 +118,12 @@ export class FakeConnection {
     }
   }
 
-  /** Restarts the idle timer: the connection is idle `ms` from now. */
+  /** The connection is idle `ms` from now, unless this is called before. A later time starts no timer of its own, because each message sets it. */
   resetIdleTimer(ms: Ms): void {
-    this.#idle?.cancel()
-    this.#idle = this.after(ms, () => this.idle())
+    this.#idleAt = this.time.now() + ms
+    if (this.#idleTimer !== null && this.#idleTimerAt <= this.#idleAt) return
+    this.#idleTimer?.cancel()
+    this.#startIdleTimer()
   }
 
   /** Acts as if the idle time had passed. */
@@ -133,6 +138,15 @@ export class FakeConnection {
   /** Closes the connection without a close frame. */
   breakOff(): void {
     this.#socket.terminate()
+  }
+
+  #startIdleTimer(): void {
+    this.#idleTimerAt = this.#idleAt
+    this.#idleTimer = this.after(this.#idleAt - this.time.now(), () => {
+      this.#idleTimer = null
+      if (this.time.now() < this.#idleAt) this.#startIdleTimer()
+      else this.idle()
+    })
   }
 
   #onMessage(data: RawData, isBinary: boolean): void {

@@ -129,6 +129,7 @@ export class ServiceRecogniser implements SpeechToText {
       time,
       withoutSecret: text => withoutSecret(text, apiKey),
       ...(finalizeMs !== undefined && { finalizeMs }),
+      ...(options.tellsVoice !== undefined && { tellsVoice: options.tellsVoice }),
       ...(options.onSent !== undefined && { onSent: options.onSent }),
       retryAfterMs: error => this.#retryAfter.get(error) ?? null,
       onClose: () => this.#streams.delete(stream),

@@ -9,6 +9,8 @@ const READY_MS: Ms = 5000
 const MAX_GAP_MS: Ms = 3000
 /** A keep-alive timer that fires later than this was held up by a blocked process. */
 const MAX_LATE_MS: Ms = 100
+/** Least audio of a message while nobody speaks. */
+const QUIET_MESSAGE_MS: Ms = 100
 /** Interval of the silence for a service without keep-alive messages before the first audio: long, because audio is billed and no turn is open. */
 const BEFORE_AUDIO_MS: Ms = 4000
 
@@ -59,6 +61,8 @@ export class ServiceLink {
   readonly #message: Uint8Array
   #messageLength = 0
   readonly #minMessageBytes: number
+  /** Of the shortest message while nobody speaks: several of the usual ones. */
+  readonly #quietMessageBytes: number
   /** Position on the clock up to which audio or silence was added to the stream; null before the first. */
   #filledTo: Samples | null = null
   #ready = false
@@ -81,7 +85,9 @@ export class ServiceLink {
     this.#listener = listener
     this.#read = options.protocol.openReader()
     this.#message = new Uint8Array(this.#bytesOf(options.protocol.maxMessageMs))
-    this.#minMessageBytes = this.#bytesOf(options.protocol.minMessageMs)
+    const { minMessageMs } = options.protocol
+    this.#minMessageBytes = this.#bytesOf(minMessageMs)
+    this.#quietMessageBytes = this.#minMessageBytes * Math.ceil(QUIET_MESSAGE_MS / minMessageMs)
     this.#lastMessageAt = this.#lastSentAt = this.#time.now()
     this.#readyTimer = this.#time.at(this.#time.now() + READY_MS, () =>
       this.#fail('recogniser_unreachable', `not ready within ${READY_MS} ms`),
@@ -105,14 +111,14 @@ export class ServiceLink {
     return this.#clock.toClock(msToSamples(serviceMs, this.#encoding.format))
   }
 
-  /** Sends encoded audio whose first sample is at `at` on the clock. */
-  write(bytes: Uint8Array, at: Samples): void {
+  /** Sends encoded audio whose first sample is at `at` on the clock. `isQuiet`: nobody speaks, so it may wait for more; default false. */
+  write(bytes: Uint8Array, at: Samples, isQuiet = false): void {
     if (!this.isReady) return
     const isFirst = this.#filledTo === null
     if (this.#filledTo !== null && at > this.#filledTo)
       this.#fill(Math.min(at - this.#filledTo, msToSamples(MAX_GAP_MS, this.#encoding.format)))
     this.#put(bytes, at)
-    if (this.#messageLength >= this.#minMessageBytes) this.#flush()
+    if (this.#messageLength >= (isQuiet ? this.#quietMessageBytes : this.#minMessageBytes)) this.#flush()
     this.#lastSentAt = this.#time.now()
     if (isFirst) this.#armKeepAlive()
     this.#checkForStall()

@@ -25,7 +25,7 @@ const PROTOCOL: ServiceProtocol = {
 }
 
 /** A stream in virtual time with its connections; the test plays the service. */
-function openStream(protocol: Partial<ServiceProtocol> = {}) {
+function openStream(protocol: Partial<ServiceProtocol> = {}, tellsVoice = false) {
   const time = new VirtualTime()
   const connections: { readonly sent: (string | number)[]; readonly listener: ConnectionListener; closed: boolean }[] =
     []
@@ -36,6 +36,7 @@ function openStream(protocol: Partial<ServiceProtocol> = {}) {
       sent.ms += ms
     },
     protocol: { ...PROTOCOL, ...protocol },
+    tellsVoice,
     encoding: encodingFor(NARROWBAND),
     time,
     connect: listener => {
@@ -255,6 +256,61 @@ describe('audio for a recogniser service', () => {
     expect(connections[0]!.sent).toEqual([640])
     time.advance(4000)
     expect(connections[0]!.sent).toEqual([640, 160, 'keep'])
+  })
+})
+
+describe('audio for a recogniser service while nobody speaks', () => {
+  const sentIn = (made: ReturnType<typeof openStream>, ms: number) => {
+    const { sent } = made.connections[0]!
+    const before = sent.length
+    made.talk(ms)
+    return sent.slice(before)
+  }
+  const opened = (protocol: Partial<ServiceProtocol> = {}) => {
+    const made = openStream({ minMessageMs: 40, ...protocol }, true)
+    made.deliver({ type: 'ready' })
+    return made
+  }
+
+  it('a second of silence later it travels in longer messages, and from the first voice on in short ones again', () => {
+    const made = opened()
+    const { stream, talk } = made
+    expect(sentIn(made, 960)).toEqual(Array(24).fill(320))
+    expect(sentIn(made, 720)).toEqual(Array(6).fill(960))
+    talk(60)
+    // What waits is sent with the audio in which voice was found.
+    stream.voice('voice-start', CLOCK + 8 * 1700)
+    expect(sentIn(made, 120)).toEqual([640, 320, 320])
+    stream.voice('voice-end', CLOCK + 8 * 1800)
+    expect(sentIn(made, 920)).toEqual(Array(23).fill(320))
+    expect(sentIn(made, 240)).toEqual([960, 960])
+  })
+
+  it('no message is shorter than a service takes, and none that waits longer than twice the shortest of 80 ms', () => {
+    const made = opened({ minMessageMs: 80 })
+    made.talk(1120)
+    expect(sentIn(made, 480)).toEqual([1280, 1280, 1280])
+  })
+
+  it('it does not wait while words are open or a final result is awaited', () => {
+    const made = opened()
+    const { stream, deliver, talk } = made
+    talk(1200)
+    stream.finalize()
+    expect(sentIn(made, 200)).toEqual(Array(5).fill(320))
+    deliver(words('one', [8000]))
+    expect(sentIn(made, 200)).toEqual(Array(5).fill(320))
+    deliver(words('one', [8000], true))
+    made.time.advance(2000)
+    talk(120)
+    expect(sentIn(made, 240)).toEqual([960, 960])
+  })
+
+  it('whoever does not tell where voice is gets short messages throughout', () => {
+    const made = openStream({ minMessageMs: 40 })
+    made.deliver({ type: 'ready' })
+    made.talk(3000)
+    expect(new Set(made.connections[0]!.sent)).toEqual(new Set([320]))
   })
 })
 

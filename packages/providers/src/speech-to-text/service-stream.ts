@@ -22,6 +22,8 @@ const CAUGHT_UP_MS: Ms = 2000
 /** The longest Retry-After of a busy service that the stream waits for. */
 const MAX_RETRY_MS: Ms = 3000
 const RETRY_MS: Ms = 500
+/** After this much silence without open words, audio is sent in longer messages. */
+const QUIET_AFTER_MS: Ms = 1000
 /** A forced final may end this much before the requested position: the service finalises the audio that it has processed. */
 const PROCESSING_LAG_MS: Ms = 1000
 
@@ -37,6 +39,8 @@ interface ServiceStreamOptions {
   readonly finalizeMs?: Ms
   /** The Retry-After time of a busy service; null when it sent none. */
   readonly retryAfterMs?: (error: ProviderFailure) => Ms | null
+  /** See `SpeechStreamOptions.tellsVoice`: silence is sent in longer messages then. Default false. */
+  readonly tellsVoice?: boolean
   /** See `SpeechStreamOptions.onSent`. */
   readonly onSent?: (audioMs: Ms) => void
   readonly onClose: () => void
@@ -68,6 +72,8 @@ export class ServiceStream implements SpeechStream {
   /** Finalize requests for audio before this position were sent to the service as one. */
   #sentTogetherTo: Samples = Number.NEGATIVE_INFINITY
   #turnEnd: Samples = 0
+  /** Position at which the last voice ended, or the audio began; null while there is voice, and always if the stream is not told. */
+  #silentFrom: Samples | null = null
 
   constructor(options: ServiceStreamOptions) {
     this.#options = options
@@ -91,7 +97,7 @@ export class ServiceStream implements SpeechStream {
 
   write(samples: Int16Array, atSample: Samples): void {
     if (this.#over) return
-    const position = this.#position ?? atSample
+    const position = this.#position ?? this.#begin(atSample)
     const known = Math.min(samples.length, Math.max(0, position - atSample))
     const count = samples.length - known
     if (count === 0) return
@@ -101,7 +107,11 @@ export class ServiceStream implements SpeechStream {
     this.#encoding.encode(samples, known, count, bytes)
     this.#replay.append(bytes, atSample + known)
     this.#position = atSample + known + count
-    this.#link.write(bytes, atSample + known)
+    this.#link.write(bytes, atSample + known, this.#isQuiet())
+  }
+
+  voice(type: 'voice-start' | 'voice-end', atSample: Samples): void {
+    if (this.#options.tellsVoice === true) this.#silentFrom = type === 'voice-end' ? atSample : null
   }
 
   finalize(): void {
@@ -114,6 +124,17 @@ export class ServiceStream implements SpeechStream {
     if (this.#over) return
     this.#listener = () => {}
     this.#finish()
+  }
+
+  #begin(position: Samples): Samples {
+    if (this.#options.tellsVoice === true) this.#silentFrom ??= position
+    return position
+  }
+
+  /** Nobody speaks, and nothing that the service could say about what was spoken is missing. */
+  #isQuiet(): boolean {
+    if (this.#silentFrom === null || this.#transcript.isOpen || this.#requests.oldest !== null) return false
+    return this.#position! - this.#silentFrom >= msToSamples(QUIET_AFTER_MS, this.#encoding.format)
   }
 
   #open(): ServiceLink {

@@ -40,7 +40,7 @@ export interface SpeechStreamOptions {
   readonly format?: AudioFormat
   /** Silence after which words become final, for services that let the client choose; ms, default the service's. */
   readonly endpointingMs?: Ms
-  /** The stream is told where voice begins and ends (`voice`), so that a recogniser in this process does not look for it again. Default false. */
+  /** The stream is told where voice begins and ends (`voice`), so that a recogniser in this process does not look for it again, and one at a service gets silence in fewer messages. Default false. */
   readonly tellsVoice?: boolean
   /**
    * Called with the duration of all audio sent to the service, which bills it: gaps filled with silence and audio sent

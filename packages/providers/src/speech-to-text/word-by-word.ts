@@ -12,7 +12,8 @@ interface WordStream {
 
 /** Opens a stream of a recogniser that does not revise words. Throws what `open` throws. */
 export function wordByWord(recogniser: SpeechToText, language: string): WordStream {
-  const stream = recogniser.open({ language })
+  // Voice without words is of no use here, so nobody tells where it is and the recogniser does not look for it.
+  const stream = recogniser.open({ language, tellsVoice: true })
   let position: Samples = 0
   let reported = 0
   let listener: (word: HeardWord) => void = () => {}

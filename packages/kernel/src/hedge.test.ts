@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type HedgeCause, hedge } from './hedge.ts'
-import { VirtualTime } from './virtual-time.ts'
+import { HeldUpTime } from './testing/index.ts'
 
 type Script = readonly (string | number | Error)[]
 
@@ -9,7 +9,7 @@ const UNTIL_ABORTED = 'end when aborted'
 
 /** Attempts that yield texts, wait for numbers of ms, and throw errors. Resolves to the items, or the error's message. */
 function hedged(scripts: readonly Script[], lateAfterMs = 1000) {
-  const time = new VirtualTime()
+  const time = new HeldUpTime()
   const controller = new AbortController()
   const started: string[] = []
   const aborted: number[] = []
@@ -35,7 +35,7 @@ function hedged(scripts: readonly Script[], lateAfterMs = 1000) {
   return { time, controller, started, aborted, items, done }
 }
 
-async function run({ time }: { time: VirtualTime }, ms: number): Promise<void> {
+async function run({ time }: { time: HeldUpTime }, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 100) {
     for (let turn = 0; turn < 10; turn++) await Promise.resolve()
     time.advance(100)
@@ -48,6 +48,14 @@ describe('a hedged request', () => {
     const race = hedged([[900, 'a', 5000, 'b'], ['x']])
     await run(race, 7000)
     expect([race.items, race.started]).toEqual([['a', 'b'], []])
+  })
+
+  it('a hedged request starts no other attempt because its process was held up', async () => {
+    const race = hedged([[1200, 'a'], ['x']])
+    await run(race, 500)
+    race.time.holdUp(700)
+    await run(race, 1000)
+    expect([race.items, race.started]).toEqual([['a'], []])
   })
 
   it('a hedged request starts the next attempt when the first item is late, and aborts the loser', async () => {

@@ -1,4 +1,5 @@
 import { ABORTED } from './aborted.ts'
+import { judgeAt } from './judge-at.ts'
 import type { Time, Timer } from './time.ts'
 import type { Ms } from './units.ts'
 
@@ -8,7 +9,7 @@ export type HedgeCause = 'late' | 'failed'
 interface HedgeOptions<Item> {
   /** Starts attempt `number` (0: the first); null: there is no such attempt. */
   readonly start: (number: number, cause: HedgeCause | null, signal: AbortSignal) => AsyncIterable<Item> | null
-  /** An attempt without its first item after this time is late. */
+  /** An attempt without its first item after this time is late, unless this process was: see `judgeAt`. */
   readonly lateAfterMs: Ms
   readonly time: Time
   readonly signal: AbortSignal
@@ -104,7 +105,7 @@ class Race<Item> {
   #armTimer(): void {
     const { time, lateAfterMs } = this.#options
     this.#timer?.cancel()
-    this.#timer = time.at(time.now() + lateAfterMs, () => this.#start('late'))
+    this.#timer = judgeAt(time, time.now() + lateAfterMs, () => this.#start('late'))
   }
 
   #won(winner: Winner<Item>): void {

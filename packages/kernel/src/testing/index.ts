@@ -1,1 +1,2 @@
+export { HeldUpTime } from './held-up-time.ts'
 export { runningTime } from './io/running-time.ts'

@@ -1,4 +1,4 @@
-import type { Ms, Samples, Time, Timer } from '@parley/kernel'
+import { judgeAt, type Ms, type Samples, type Time, type Timer } from '@parley/kernel'
 
 /** Beyond this number of open requests the oldest is answered at once. */
 const MAX_OPEN_REQUESTS = 8
@@ -41,9 +41,9 @@ export class FinalizeRequests {
     const requestedAt = time.now()
     const request: Request = {
       until,
-      timer: time.at(requestedAt + Math.min(QUIET_MS, timeoutMs), () => {
+      timer: judgeAt(time, requestedAt + Math.min(QUIET_MS, timeoutMs), () => {
         if (isQuiet()) return this.#expire(request)
-        request.timer = time.at(requestedAt + timeoutMs, () => this.#expire(request))
+        request.timer = judgeAt(time, requestedAt + timeoutMs, () => this.#expire(request))
       }),
     }
     this.#open.push(request)

@@ -1,4 +1,5 @@
-import { NARROWBAND, VirtualTime } from '@parley/kernel'
+import { NARROWBAND } from '@parley/kernel'
+import { HeldUpTime } from '@parley/kernel/testing'
 import { describe, expect, it } from 'vitest'
 import { ProviderError, type ProviderErrorCode } from '../errors.ts'
 import { encodingFor } from '../service-encoding.ts'
@@ -26,7 +27,7 @@ const PROTOCOL: ServiceProtocol = {
 
 /** A stream in virtual time with its connections; the test plays the service. */
 function openStream(protocol: Partial<ServiceProtocol> = {}, tellsVoice = false) {
-  const time = new VirtualTime()
+  const time = new HeldUpTime()
   const connections: { readonly sent: (string | number)[]; readonly listener: ConnectionListener; closed: boolean }[] =
     []
   const events: SpeechEvent[] = []
@@ -105,6 +106,23 @@ describe('a finalize request of a recogniser stream', () => {
     expect(events.at(-1)).toMatchObject({ type: 'final', text: 'one two', fromFinalize: true })
     deliver(words('one two three', [100, 2000, 4000], true))
     expect(events.at(-1)).toMatchObject({ type: 'final', text: 'three', fromFinalize: false })
+  })
+
+  it('a finalize request of a recogniser stream is answered by what the service sent while the thread was held up', () => {
+    const { deliver, talk, stream, time, events } = openStream()
+    deliver({ type: 'ready' })
+    talk(1000)
+    deliver(words('one two', [100, 2000]))
+    stream.finalize()
+    time.advance(500)
+    time.holdUp(2000)
+    expect(events.some(({ type }) => type === 'final')).toBe(false)
+    deliver(words('one two three', [100, 2000, 4000], true))
+    expect(events.at(-1)).toMatchObject({ type: 'final', text: 'one two three', fromFinalize: true })
+    stream.finalize()
+    time.holdUp(2000)
+    time.advance(500)
+    expect(events.at(-1)).toMatchObject({ type: 'final', text: '', fromFinalize: true })
   })
 
   it('a finalize request of a recogniser stream is answered after 700 ms in silence, when a service need not answer', () => {

@@ -294,7 +294,8 @@ export class Conversation {
     if (requestId !== null) {
       if (report.heard.trim() !== '' && !interrupted) this.#unfinishedTurn.close()
       if (interrupted) this.#modelRequests.abort(requestId)
-      this.#input({ type: 'spoken', request_id: requestId, interrupted })
+      const unheard = report.heard.trim() === ''
+      this.#input({ type: 'spoken', request_id: requestId, interrupted, unheard })
     }
     this.#queue.enqueue(() => this.#ending.finishIfAllHeard())
     this.#playback.reported()

@@ -83,6 +83,22 @@ describe('a flow that hands its call to another agent', () => {
     expect(utterance?.start_ms).toBeLessThan(second! - first! - words + 20)
   })
 
+  it.each([100, 1000, 1900])(
+    'a caller who talks from %i ms on until after the change hears the last words of the other agent',
+    async at => {
+      stage = await AudioHarness.open({
+        draft: desk,
+        successor: draftOf([{ ...sorry, instruction: staticText('Billing is closed.') }]),
+      })
+      const call = stage
+      await call.pass(at)
+      call.says('hello I would like to ask about my bill please')
+      await call.until(() => call.report !== null, 30_000, 'over')
+      expect(said(call.itemsOfSuccessor)).toContain('Billing is closed.')
+      expect(call.report?.run.outcome).toMatchObject({ kind: 'completed', ended_by: 'agent' })
+    },
+  )
+
   it('the flow takes the failure edge if no agent takes over the call', async () => {
     stage = await AudioHarness.open({ draft: desk })
     const call = stage

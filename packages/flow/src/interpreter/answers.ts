@@ -4,7 +4,7 @@ import { afterSpeech } from './conversing.ts'
 import { actionFailed, runNodeAction, setAnswerVariables } from './effects.ts'
 import { type FlowContext, LEAVE, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
-import { endOfFlow, request, takeNodeStep } from './node-steps.ts'
+import { endOfFlow, postpone, request, takeNodeStep } from './node-steps.ts'
 import type { ActionRefusal, FlowInput } from './protocol.ts'
 import { converse } from './speech.ts'
 import { argumentsOf, takeToolAnswer, takeToolCall } from './tool-steps.ts'
@@ -19,6 +19,8 @@ export function spoken(context: FlowContext, here: PlacedNode, input: Input<'spo
   if (state.speechDuring === input.request_id) state.speechDuring = null
   const { phase } = state
   if (phase.at === 'finishing' && phase.request_id === input.request_id) {
+    const later = input.interrupted && input.unheard ? postpone(context, here, phase) : undefined
+    if (later !== undefined) return later
     if (phase.next === 'leave') return LEAVE
     return phase.next === 'end' ? endOfFlow(context) : context.end('agent_hung_up', 'agent')
   }

@@ -9,9 +9,10 @@ import { escalate } from './escalate.ts'
 import { type Expectation, expectationIn } from './expectation.ts'
 import { FlowContext, type FlowMode, type Step, TURN, WAIT } from './flow-context.ts'
 import { FlowGraph, type PlacedNode } from './graph.ts'
+import { finishAgain } from './node-steps.ts'
 import type { FlowInput, FlowOutput } from './protocol.ts'
 import { converse } from './speech.ts'
-import { type FlowState, initialState, LAYERS } from './state.ts'
+import { type Finishing, type FlowState, initialState, LAYERS } from './state.ts'
 import { leave, turn } from './turn.ts'
 import { assign, asText } from './variables.ts'
 
@@ -184,6 +185,7 @@ export class FlowInterpreter {
   #silence(context: FlowContext, here: PlacedNode, kind: 'opening' | 'reminder' | 'owed'): Step {
     const { phase } = this.#state
     if (kind === 'opening') return phase.at === 'opening' ? this.#open(context, here) : WAIT
+    if (phase.at === 'finishing') return phase.isDue ? finishAgain(context, here, phase) : WAIT
     if (kind === 'owed')
       return phase.at === 'conversing' && conversingOf(here) !== undefined ? converse(context, here, 'stuck', []) : WAIT
     if (phase.at !== 'conversing' || phase.speech !== null) return WAIT
@@ -220,7 +222,14 @@ export class FlowInterpreter {
     state.refusedInTurn = 0
     state.reminders = 0
     if (state.phase.at === 'opening') return this.#open(context, here)
+    if (state.phase.at === 'finishing') return this.#afterTurn(context, here, state.phase)
     return state.phase.at === 'conversing' || state.phase.at === 'deciding' ? TURN : WAIT
+  }
+
+  #afterTurn(context: FlowContext, here: PlacedNode, phase: Finishing): Step {
+    if (phase.isDue) return finishAgain(context, here, phase)
+    this.#state.phase = { ...phase, isAfterTurn: true }
+    return WAIT
   }
 
   #open(context: FlowContext, here: PlacedNode): Step {

@@ -4,6 +4,7 @@ import { setVariables, startNodeAction } from './effects.ts'
 import { type FlowContext, LEAVE, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import { speak } from './speech.ts'
+import type { Finishing } from './state.ts'
 import { follow } from './transitions.ts'
 
 /** Carries out what the node does next. */
@@ -64,6 +65,21 @@ function announce(context: FlowContext, here: PlacedNode, words: Instruction, no
 /** Says last words; when they are spoken, the flow or component ends or the agent hangs up, by `next`. */
 export function finish(context: FlowContext, here: PlacedNode, words: Instruction, next: 'end' | 'hang_up'): Step {
   const request_id = speak(context, here, words, 'enter', next === 'end')
+  context.state.phase = { at: 'finishing', request_id, next, words }
+  return WAIT
+}
+
+/** The caller speaks, and nothing was heard of last words: they are said once more when the caller's turn is over. Undefined: not again. */
+export function postpone(context: FlowContext, here: PlacedNode, phase: Finishing): Step | undefined {
+  if (phase.words === undefined) return undefined
+  if (phase.isAfterTurn) return finishAgain(context, here, phase)
+  context.state.phase = { ...phase, isDue: true }
+  return WAIT
+}
+
+/** Says last words that are due, and no third time. */
+export function finishAgain(context: FlowContext, here: PlacedNode, { words, next }: Finishing): Step {
+  const request_id = speak(context, here, words!, 'enter', next === 'end')
   context.state.phase = { at: 'finishing', request_id, next }
   return WAIT
 }

@@ -159,6 +159,29 @@ describe('transfer_call', () => {
 })
 
 describe('end', () => {
+  it('last words of which nothing was heard because the caller spoke are said once more after the turn of the caller, or when silence follows', () => {
+    const end: DraftNode = { id: 'end', type: 'end', instruction: staticText('Goodbye.'), speak_during_execution: true }
+    const begun = () => {
+      const talk = new FlowHarness(draftOf([end]))
+      talk.start()
+      return talk
+    }
+    const turn = begun()
+    expect(turn.spoken(true, true)).toEqual([])
+    expect(turn.user('Wait')).toEqual(['say: Goodbye.'])
+    expect(turn.spoken(true, true)).toEqual(['end: completed by agent'])
+
+    const quiet = begun()
+    quiet.spoken(true, true)
+    expect(quiet.send({ type: 'silence', kind: 'owed' })).toEqual(['say: Goodbye.'])
+
+    const over = begun()
+    over.user('Wait')
+    expect(over.spoken(true, true)).toEqual(['say: Goodbye.'])
+
+    expect(begun().spoken(true)).toEqual(['end: completed by agent'])
+  })
+
   it('an end node with speak_during_execution speaks before it ends, whatever the caller says', () => {
     const end: DraftNode = { id: 'end', type: 'end', instruction: staticText('Goodbye.'), speak_during_execution: true }
     const talk = new FlowHarness(draftOf([end]))

@@ -1,4 +1,4 @@
-import type { NodeAnswer, NodeRequest } from '@parley/nodes'
+import type { Instruction, NodeAnswer, NodeRequest } from '@parley/nodes'
 import type { Choice, FlowOutcome } from './protocol.ts'
 
 /** Position of a conversation: a node's address, and the addresses of the component nodes that called its component, outermost first. */
@@ -47,8 +47,21 @@ type Phase =
   /** Words are spoken before the node makes its request. */
   | { readonly at: 'announcing'; readonly request_id: string; readonly request: NodeRequest }
   /** Last words are spoken before the node is left or the conversation ends. */
-  | { readonly at: 'finishing'; readonly request_id: string; readonly next: 'leave' | 'end' | 'hang_up' }
+  | Finishing
   | { readonly at: 'ended'; readonly outcome: FlowOutcome }
+
+/** Last words. */
+export interface Finishing {
+  readonly at: 'finishing'
+  readonly request_id: string
+  readonly next: 'leave' | 'end' | 'hang_up'
+  /** What is said once more if the caller spoke before anything of it was heard; default: nothing. */
+  readonly words?: Instruction
+  /** The caller has finished a turn since the words began. */
+  readonly isAfterTurn?: boolean
+  /** Nothing of the words was heard, and they are said again after the caller's turn. */
+  readonly isDue?: boolean
+}
 
 interface Speech {
   readonly request_id: string

@@ -104,7 +104,8 @@ export class FlowHarness {
   start = () => this.send({ type: 'started' })
   user = (text: string) => this.send({ type: 'user_turn', text })
   digits = (digits: string) => this.send({ type: 'digits', digits })
-  spoken = (interrupted = false) => this.send({ type: 'spoken', request_id: this.#request, interrupted })
+  spoken = (interrupted = false, unheard = false) =>
+    this.send({ type: 'spoken', request_id: this.#request, interrupted, unheard })
   infer = (value: unknown) => this.send({ type: 'inferred', request_id: this.#request, value })
   call = (action_id: string, args: Record<string, unknown> = {}) =>
     this.send({ type: 'tool_call', request_id: this.#request, action_id, arguments: args })

@@ -128,20 +128,18 @@ function watch(leg: SipCallLeg) {
     ended: ended.promise,
     /** Awaits `event`. Throws after the time limit or if the call ends first. `what` describes the event. */
     async before<Result>(event: Promise<Result>, what: string): Promise<Result> {
-      const stop = new AbortController()
-      const { signal } = stop
-      const late = sleep(STEP_TIMEOUT_MS, null, { signal }).then(() => {
-        throw new Error(`${STEP_TIMEOUT_MS / 1000} s passed`)
-      })
+      // Not a sleep that is aborted: each of those makes an error with its stack.
+      const late = Promise.withResolvers<never>()
+      const timer = setTimeout(() => late.reject(new Error(`${STEP_TIMEOUT_MS / 1000} s passed`)), STEP_TIMEOUT_MS)
       const over = ended.promise.then(end => {
         throw new Error(`the call ended (${end.cause} ${end.detail})`)
       })
       try {
-        return await Promise.race([event, late, over])
+        return await Promise.race([event, late.promise, over])
       } catch (error) {
         throw new Error(`${error instanceof Error ? error.message : error} before ${what}`, { cause: error })
       } finally {
-        stop.abort()
+        clearTimeout(timer)
       }
     },
   }

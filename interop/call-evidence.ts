@@ -150,11 +150,11 @@ async function expectAgentWords(finished: FinishedCall): Promise<void> {
   await expectWords(finished, understoodBy(phone), linesOf(report, 'agent').join(' '), stops)
 }
 
-/** The words are the same, but for `excused` wrong words and one for each gap. */
+/** The words are the same, but for `excused` wrong words and two for each gap, which spoils both where it is between them. */
 async function expectWords(finished: FinishedCall, actual: string, expected: string, excused: number): Promise<void> {
   const [understood, written] = [wordsOf(actual), wordsOf(expected)]
   const gaps = Math.ceil((await gapsMs(finished)) / PACKET_MS)
-  const most = excused + Math.min(gaps, Math.ceil(written.length * MAX_DAMAGED))
+  const most = excused + Math.min(2 * gaps, Math.ceil(written.length * MAX_DAMAGED))
   if (most === 0) expect(understood).toEqual(written)
   else expect(wordErrors(understood, written), `${actual} / ${expected}`).toBeLessThanOrEqual(most)
 }

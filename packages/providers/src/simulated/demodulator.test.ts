@@ -42,3 +42,16 @@ it('the demodulator finds the same words at the same places however the stream i
   expect(found(audio, () => 1)).toEqual(whole)
   expect(found(audio, () => 1 + randomBelow(random, 300))).toEqual(whole)
 })
+
+it('the demodulator finds the same words at the same places after digital silence of any length as after faint noise', () => {
+  const random = new SeededRandom(3)
+  const words = line().subarray(0, 36_000)
+  for (let length = 1; length < 6000; length += 487) {
+    const silent = new Int16Array(length + words.length)
+    silent.set(words, length)
+    const faint = silent.map(sample => (sample === 0 ? 1 - randomBelow(random, 3) : sample))
+    const expected = found(faint, () => 160)
+    expect(expected).toHaveLength(WORDS.length)
+    expect(found(silent, () => 160)).toEqual(expected)
+  }
+})

@@ -67,6 +67,8 @@ export class Demodulator {
   readonly #isSilent = new Uint8Array(HOPS)
   /** Samples since the last one that was not silent. */
   #silentRun = 0
+  /** Samples since the last one that was not zero, at least. */
+  #zeroRun = 0
   /** The beginning stands behind the end once more, so that the pilots of a frame are read without a jump. */
   readonly #re = new Float32Array(RING + SYNC_HOPS)
   readonly #im = new Float32Array(RING + SYNC_HOPS)
@@ -107,6 +109,7 @@ export class Demodulator {
     this.#silentHops = 0
     for (const line of [this.#lineRe, this.#lineIm, this.#thinRe, this.#thinIm]) line.fill(0)
     this.#silentRun = REACH
+    this.#zeroRun = THINNING.length
     for (const ring of [this.#re, this.#im, this.#power, this.#pilotPower, this.#correlation]) ring.fill(0)
   }
 
@@ -129,6 +132,10 @@ export class Demodulator {
 
   /** Mixes the samples down and thins them out; returns the number of hops that end in them. */
   #thinOut(audio: Int16Array, offset: number, count: Samples): number {
+    if (isZero(audio, offset, count)) {
+      if (this.#zeroRun >= THINNING.length) return this.#skip(count)
+      this.#zeroRun += count
+    } else this.#zeroRun = 0
     const lineRe = this.#lineRe
     const lineIm = this.#lineIm
     const before = THINNING.length - 1
@@ -153,6 +160,24 @@ export class Demodulator {
     this.#untilHop = untilHop
     lineRe.copyWithin(0, count, count + before)
     lineIm.copyWithin(0, count, count + before)
+    return hops
+  }
+
+  /** As `#thinOut` for zeros after which the lines hold nothing but zeros. */
+  #skip(count: Samples): number {
+    this.#phase = (this.#phase + count) % CARRIER_PERIOD
+    this.#silentRun += count
+    let hops = 0
+    let untilHop = this.#untilHop
+    for (let left = count; left >= untilHop; untilHop = HOP) {
+      left -= untilHop
+      this.#isSilent[hops] = this.#silentRun - left >= REACH ? 1 : 0
+      const place = HOP_PULSE.length - 1 + hops
+      this.#thinRe[place] = 0
+      this.#thinIm[place] = 0
+      hops++
+    }
+    this.#untilHop = HOP - ((HOP - this.#untilHop + count) % HOP)
     return hops
   }
 
@@ -265,4 +290,9 @@ export class Demodulator {
   #sampleOf(hop: number): Samples {
     return this.#origin + HOP * hop - PULSE_HALF - THINNING_HALF
   }
+}
+
+function isZero(audio: Int16Array, offset: number, count: Samples): boolean {
+  for (let i = 0; i < count; i++) if (audio[offset + i] !== 0) return false
+  return true
 }

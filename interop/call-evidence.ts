@@ -22,7 +22,7 @@ const SOFT_MS: Ms = 300
 const VOICE_ACTIVITY_ERROR_MS: Ms = 100
 
 const PACKET_MS: Ms = 20
-/** Largest share of words that gaps in the audio may make unintelligible. */
+/** Largest share of words that gaps in the audio may make unintelligible, beyond the two that a single one may. */
 const MAX_DAMAGED = 0.05
 
 /** Both channels of a call's recording. */
@@ -154,7 +154,7 @@ async function expectAgentWords(finished: FinishedCall): Promise<void> {
 async function expectWords(finished: FinishedCall, actual: string, expected: string, excused: number): Promise<void> {
   const [understood, written] = [wordsOf(actual), wordsOf(expected)]
   const gaps = Math.ceil((await gapsMs(finished)) / PACKET_MS)
-  const most = excused + Math.min(2 * gaps, Math.ceil(written.length * MAX_DAMAGED))
+  const most = excused + Math.min(2 * gaps, Math.max(2, Math.ceil(written.length * MAX_DAMAGED)))
   if (most === 0) expect(understood).toEqual(written)
   else expect(wordErrors(understood, written), `${actual} / ${expected}`).toBeLessThanOrEqual(most)
 }

@@ -290,7 +290,7 @@ describe('audio for a recogniser service while nobody speaks', () => {
     return made
   }
 
-  it('a second of silence later it travels in longer messages, and from the first voice on in short ones again', () => {
+  it('audio travels in longer messages after a second of silence, and in short ones again from the first voice on', () => {
     const made = opened()
     const { stream, talk } = made
     expect(sentIn(made, 960)).toEqual(Array(24).fill(320))
@@ -304,13 +304,13 @@ describe('audio for a recogniser service while nobody speaks', () => {
     expect(sentIn(made, 240)).toEqual([960, 960])
   })
 
-  it('no message is shorter than a service takes, and none that waits longer than twice the shortest of 80 ms', () => {
+  it('no message of silence is shorter than a service takes, and a service that takes 80 ms gets none of more than 160 ms', () => {
     const made = opened({ minMessageMs: 80 })
     made.talk(1120)
     expect(sentIn(made, 480)).toEqual([1280, 1280, 1280])
   })
 
-  it('it does not wait while words are open or a final result is awaited', () => {
+  it('audio does not wait for longer messages while words are open or a final result is awaited', () => {
     const made = opened()
     const { stream, deliver, talk } = made
     talk(1200)
@@ -324,7 +324,7 @@ describe('audio for a recogniser service while nobody speaks', () => {
     expect(sentIn(made, 240)).toEqual([960, 960])
   })
 
-  it('whoever does not tell where voice is gets short messages throughout', () => {
+  it('a stream that is not told where voice is sends short messages throughout', () => {
     const made = openStream({ minMessageMs: 40 })
     made.deliver({ type: 'ready' })
     made.talk(3000)

@@ -10,6 +10,8 @@ export const REAL_TIME_WORKERS_NAME = 'PARLEY_TEST_REAL_TIME_WORKERS'
 
 /** Where the group `unit` takes `UNIT_MS`, a file of `realtime` keeps a third of a core busy, so that two cores carry five. */
 const MOST_REAL_TIME_WORKERS = 5
+/** One at a time would take longer than anybody waits. */
+const FEWEST_REAL_TIME_WORKERS = 2
 const UNIT_MS = 160_000
 /** So much slower, and five at once still keep up. */
 const NO_SLOWER = 1.5
@@ -18,5 +20,5 @@ const NO_SLOWER = 1.5
 export function realTimeWorkers(unitMs: number | undefined): number {
   const slower = (unitMs ?? 0) / UNIT_MS
   if (slower <= NO_SLOWER) return MOST_REAL_TIME_WORKERS
-  return Math.max(1, Math.min(MOST_REAL_TIME_WORKERS, Math.round(MOST_REAL_TIME_WORKERS / slower)))
+  return Math.max(FEWEST_REAL_TIME_WORKERS, Math.round(MOST_REAL_TIME_WORKERS / slower))
 }

@@ -20,6 +20,8 @@ const HELD_SECONDS = 2
 const SILENCE = 0xff
 /** A channel that is further behind the other than this counts as silent. */
 const MAX_LAG_SECONDS = 1
+/** The same for a channel that has not begun: its first packet has no earlier place than that of its arrival. */
+const MAX_START_LAG_SECONDS = 0.25
 
 const NO_END = -1
 /** Memory of one thread for a block of each channel. */
@@ -159,15 +161,17 @@ export class RecordingRingReader {
   }
 
   /**
-   * Frames that `copy` can return: up to the slower channel, but at most 1 s behind the faster one; all of it when
-   * `finishing`.
+   * Frames that `copy` can return: up to the slower channel, but at most 1 s behind the faster one, or 250 ms where the slower one has
+   * not begun; all of it when `finishing`.
    */
   available(finishing: boolean): Samples {
     const left = this.#left.published
     const right = this.#right.published
     const end = Atomics.load(this.#header, END)
     if (finishing || end !== NO_END) return Math.max(0, (end === NO_END ? Math.max(left, right) : end) - this.position)
-    const until = Math.max(Math.min(left, right), Math.max(left, right) - MAX_LAG_SECONDS * this.sampleRateHz)
+    const slower = Math.min(left, right)
+    const lagSeconds = slower === 0 ? MAX_START_LAG_SECONDS : MAX_LAG_SECONDS
+    const until = Math.max(slower, Math.max(left, right) - lagSeconds * this.sampleRateHz)
     return Math.max(0, until - this.position)
   }
 

@@ -12,7 +12,7 @@ const RUNS = 12
 /** Fewer than a socket holds, more than a wake takes of one that is not flooded. */
 const FLOOD_PACKETS = 60
 /** A machine that holds the thread up leaves out wakes of its own accord; the promise is about one that does not. */
-const ATTEMPTS = 20
+const ATTEMPTS = 100
 
 /** A wake without a slot is left out, one at a time; after a wake in which a socket was flooded it is not. */
 export async function checkEmptySlots(addon: NativeAddon): Promise<void> {

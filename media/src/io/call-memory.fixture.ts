@@ -4,6 +4,7 @@ import { allocateRecordingRing, RecordingRing, RecordingRingReader } from '../re
 import type { MediaParameters, SrtpKey } from '../session/media-session.ts'
 import { MediaSessionCore } from '../session/media-session-core.ts'
 import { SessionRings } from '../session/session-rings.ts'
+import { pcmuCall } from '../session/testing/call-parameters.ts'
 import { NativeMediaPath } from './native-media-path.ts'
 import { loadNativeAddon } from './native-packet-io.ts'
 import { nativeTransforms } from './native-srtp.ts'
@@ -18,18 +19,6 @@ const native = addon
 
 const newKey = (): SrtpKey => ({ suite: 'AES_CM_128_HMAC_SHA1_80', keyAndSalt: systemRandom.bytes(30) })
 
-function parameters(send: SrtpKey, receive: SrtpKey, port: number): MediaParameters {
-  return {
-    remote: { address: '127.0.0.1', port },
-    direction: 'sendrecv',
-    codec: 'PCMU',
-    payloadType: 0,
-    ptimeMs: 20,
-    dtmfPayloadType: 101,
-    srtp: { send, receive },
-  }
-}
-
 /** Calls that have heard each other for three seconds, in pairs, each with SRTP, voice activity and a recording. */
 class Calls {
   readonly rings: SessionRings[] = []
@@ -42,7 +31,10 @@ class Calls {
 
   addPair(): void {
     const [a, b] = [newKey(), newKey()]
-    const pair = [this.#open(parameters(a, b, 5000)), this.#open(parameters(b, a, 6000))] as const
+    const pair = [
+      this.#open(pcmuCall(5000, { send: a, receive: b })),
+      this.#open(pcmuCall(6000, { send: b, receive: a })),
+    ] as const
     for (let at = 0; at <= 3000; at += 20) {
       for (const [i, core] of pair.entries()) {
         const rings = this.rings.at(i - 2)!

@@ -14,6 +14,7 @@ export { isRtcp, RTP_HEADER_BYTES, RtpHeader, readRtpHeader, writeRtpHeader } fr
 export { DecodingStream } from '../session/codec-streams.ts'
 export { FollowedSources } from '../session/followed-sources.ts'
 export type { SrtpKey } from '../session/media-session.ts'
+export { pcmuCall } from '../session/testing/call-parameters.ts'
 export { VirtualCall } from '../session/testing/virtual-call.ts'
 export { SrtpReceiver } from '../srtp/srtp-receiver.ts'
 export { SrtpSender } from '../srtp/srtp-sender.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { systemRandom } from '@parley/kernel'
-import type { MediaParameters } from '@parley/media'
+import { pcmuCall } from '@parley/media/testing'
 import { ChildLink } from '../child-link.ts'
 import type {
   CallKeys,
@@ -76,7 +76,12 @@ export async function measurePoint(options: PointOptions): Promise<PointFigures>
     const seconds = (warmUpMs + measureMs) / 1000
     const bound = await peer.ask({ type: 'bind', subjectPorts: opened.ports, keys, seconds }, 'bound')
     await subject.ask(
-      { type: 'connect', parameters: bound.ports.map((port, i) => parameters(port, keys[i]!)) },
+      {
+        type: 'connect',
+        parameters: bound.ports.map((port, i) =>
+          pcmuCall(port, { send: keys[i]!.toPeer, receive: keys[i]!.toSubject }),
+        ),
+      },
       'connected',
     )
     const done = peer.ask({ type: 'run', warmUpMs, measureMs }, 'done')
@@ -140,18 +145,6 @@ function check(received: PeerMeasures, after: SubjectMeasures): void {
 
 function newKey(): CallKeys['toPeer'] {
   return { suite: 'AES_CM_128_HMAC_SHA1_80', keyAndSalt: systemRandom.bytes(30) }
-}
-
-function parameters(port: number, keys: CallKeys): MediaParameters {
-  return {
-    remote: { address: '127.0.0.1', port },
-    direction: 'sendrecv',
-    codec: 'PCMU',
-    payloadType: 0,
-    ptimeMs: 20,
-    dtmfPayloadType: 101,
-    srtp: { send: keys.toPeer, receive: keys.toSubject },
-  }
 }
 
 function startSleeper(packetIo: PointOptions['packetIo']): { stop(): Promise<Quantiles> } {

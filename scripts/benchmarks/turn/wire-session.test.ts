@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { systemRandom, type Time, VirtualTime } from '@parley/kernel'
 import { decodePcmu, encodePcmu, type MediaParameters } from '@parley/media'
-import { RtpHeader, readRtpHeader, SrtpReceiver, SrtpSender, writeRtpHeader } from '@parley/media/testing'
+import { pcmuCall, RtpHeader, readRtpHeader, SrtpReceiver, SrtpSender, writeRtpHeader } from '@parley/media/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { WireLine } from './wire-line.ts'
 import { WireMediaPlane } from './wire-media-plane.ts'
@@ -22,20 +22,8 @@ async function line(tap: Partial<WireTap> = {}, clock?: Time, keys: MediaParamet
   const plane = new WireMediaPlane(new WireLine(clock ?? time), { sent() {}, heard() {}, ...tap })
   closing.push(() => plane.close())
   const session = await plane.open({ label: 'caller' })
-  session.apply({ ...parameters(far.address().port), srtp: keys })
+  session.apply(pcmuCall(far.address().port, keys))
   return { far, time, session, plane }
-}
-
-function parameters(port: number): MediaParameters {
-  return {
-    remote: { address: '127.0.0.1', port },
-    direction: 'sendrecv',
-    codec: 'PCMU',
-    payloadType: 0,
-    ptimeMs: 20,
-    dtmfPayloadType: 101,
-    srtp: null,
-  }
 }
 
 /** The next `count` packets that arrive at `socket`. */
@@ -154,8 +142,6 @@ describe('the media session of a measuring caller', () => {
       expect(heard).toEqual([2])
     })
     expect((await session.statistics()).rejected.unauthenticated).toBe(1)
-    expect(() => session.apply({ ...parameters(9), srtp: { send: key(), receive: keys.receive } })).toThrow(
-      'changed them',
-    )
+    expect(() => session.apply(pcmuCall(9, { send: key(), receive: keys.receive }))).toThrow('changed them')
   })
 })

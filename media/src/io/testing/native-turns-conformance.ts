@@ -7,8 +7,8 @@ import { allocateRecordingRing, RecordingRing } from '../../recorder/recording-r
 import { RtpHeader, readRtpHeader } from '../../rtp/rtp-packet.ts'
 import { MediaSessionCore } from '../../session/media-session-core.ts'
 import { type SendSlot, SendSlots, WAKE_MS } from '../../session/send-slots.ts'
-import type { AppliedParameters } from '../../session/session-protocol.ts'
 import { SessionRings } from '../../session/session-rings.ts'
+import { pcmuCall } from '../../session/testing/call-parameters.ts'
 import { keyAndSaltBytes } from '../../srtp/srtp-suite.ts'
 import type { SrtpTransforms } from '../../srtp/srtp-transform.ts'
 import type { NativeAddon, NativeSockets } from '../native-packet-io.ts'
@@ -166,18 +166,10 @@ class CallOverLoopback {
     const [here, there] = [1, 2].map(
       () => ({ suite: SUITE, keyAndSalt: random.bytes(keyAndSaltBytes(SUITE)) }) as const,
     )
-    const parameters = (port: number, isPeer: boolean): AppliedParameters => ({
-      remote: { address: '127.0.0.1', port },
-      direction: 'sendrecv',
-      codec: 'PCMU',
-      payloadType: 0,
-      ptimeMs: 20,
-      dtmfPayloadType: 101,
-      srtp: isPeer ? { send: there!, receive: here! } : { send: here!, receive: there! },
-    })
     const peerPort = this.#peerSockets.port(this.#peerSocket)
-    for (const core of [this.#native, this.#twin]) core.apply(this.#rig.gridStart, parameters(peerPort, false))
-    this.#peer.apply(this.#rig.gridStart, parameters(sockets.port(this.#socket), true))
+    for (const core of [this.#native, this.#twin])
+      core.apply(this.#rig.gridStart, pcmuCall(peerPort, { send: here!, receive: there! }))
+    this.#peer.apply(this.#rig.gridStart, pcmuCall(sockets.port(this.#socket), { send: there!, receive: here! }))
   }
 
   /** The peer sends what is due, at first some packets at once, and the thread wakes for 20 ms. */

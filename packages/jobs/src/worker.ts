@@ -2,7 +2,7 @@ import type { Egress } from '@parley/egress'
 import { type Ms, type Random, randomToken, type Time, type TraceSink, type UnixMs, withDeadline } from '@parley/kernel'
 import type { DocumentReader, Embedders } from '@parley/knowledge'
 import type { EnvironmentQueue, Work } from '@parley/runs'
-import { type Bus, type Database, RUN_LEASE_MS, type RunOwner, type Sealer } from '@parley/store'
+import { type Bus, type Database, OPEN_WITHIN_MS, RUN_LEASE_MS, type RunOwner, type Sealer } from '@parley/store'
 import { AlertEvaluator } from './alerts/alert-evaluator.ts'
 import { AlertSender } from './alerts/alert-sender.ts'
 import { CallAnalyser } from './analysis/call-analyser.ts'
@@ -118,12 +118,9 @@ export interface Worker {
   close(): Promise<void>
 }
 
-/** As `openDatabase` waits. */
-const START_WITHIN_MS: Ms = 30_000
-
 /** Starts a worker: sweeps, reaper, webhooks, analyses, alerts, generations, trials. A failure of one ends neither the process nor the others. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  await options.database.ping(START_WITHIN_MS)
+  await options.database.ping(OPEN_WITHIN_MS)
   const worker = new RunningWorker(options)
   await worker.start()
   return worker

@@ -96,7 +96,7 @@ export {
 export { openFileBlobs } from './io/blob-files.ts'
 export { postgresBus } from './io/bus-postgres.ts'
 export { redisBus } from './io/bus-redis.ts'
-export { openDatabase } from './io/database.ts'
+export { OPEN_WITHIN_MS, openDatabase } from './io/database.ts'
 export { attachEmbeddedPostgres, type EmbeddedPostgres, startEmbeddedPostgres } from './io/embedded-postgres.ts'
 export { isAlive, markOf } from './io/embedded-record.ts'
 export { checkMasterKey, rotateMasterKey } from './io/master-key-rotation.ts'

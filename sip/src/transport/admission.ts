@@ -43,8 +43,8 @@ interface Counts {
  * Limits accepted connections and unfinished TLS handshakes: in total, per peer and per site. Known addresses have a
  * reserve. When the other places are taken, the oldest connection without an answer (of handshakes: the oldest unfinished
  * one) of the site that holds the most makes room, so that a few addresses cannot keep everybody else out. A site that holds
- * as many as any other is refused instead, which costs little: a place that it took from its like would be asked for again, and
- * few addresses would keep the process busy with handshakes that come to nothing.
+ * as many as any other is refused instead, which costs little: the site that lost a place to it would ask again, and a few addresses
+ * would keep the process busy with handshakes that come to nothing.
  */
 export class Admission {
   readonly #limits: AdmissionLimits

@@ -22,8 +22,10 @@ export type FlowInput =
   | { readonly type: 'max_duration' }
   /** The caller and the agent do not understand each other: a transfer is taken where the flow has one. */
   | { readonly type: 'no_progress' }
-  /** A `say` or `prompt` was spoken to its end or interrupted by the caller. Sent exactly once for each, also when nothing could be spoken. */
-  /** `unheard`: nothing of it was heard. Default: some was. */
+  /**
+   * A `say` or `prompt` was spoken to its end or interrupted by the caller. Sent exactly once for each, also when nothing could be spoken.
+   * `unheard`: nothing of it was heard; default: some was.
+   */
   | { readonly type: 'spoken'; readonly request_id: string; readonly interrupted: boolean; readonly unheard?: boolean }
   /** The model's choice for a `prompt` or `decide`; null: none of them. */
   | { readonly type: 'chosen'; readonly request_id: string; readonly choice_id: string | null }

@@ -12,7 +12,7 @@ interface WordStream {
 
 /** Opens a stream of a recogniser that does not revise words. Throws what `open` throws. */
 export function wordByWord(recogniser: SpeechToText, language: string): WordStream {
-  // Voice without words is of no use here, so nobody tells where it is and the recogniser does not look for it.
+  // Voice without words is of no use here: a recogniser in this process that is told of none does not look for it.
   const stream = recogniser.open({ language, tellsVoice: true })
   let position: Samples = 0
   let reported = 0

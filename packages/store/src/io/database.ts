@@ -33,8 +33,9 @@ interface DatabaseOptions extends PoolLimits {
   readonly openWithinMs?: Ms
 }
 
-const OPEN_WITHIN_MS: Ms = 30_000
-/** Who asks whether the database answers, such as a load balancer, waits for the reply. */
+/** How long a process waits for its database at its start. */
+export const OPEN_WITHIN_MS: Ms = 30_000
+/** A health check, such as that of a load balancer, waits for the answer. */
 const PING_WITHIN_MS: Ms = 2000
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
